@@ -75,35 +75,37 @@ Handle answer_later(Loop& loop, Result<std::vector<std::string>> answer, std::fu
 
 }  // namespace
 
-bool is_numeric_address(std::string_view text) {
+bool is_numeric_address(std::string_view text) { return !canonical_address(text).empty(); }
+
+std::string canonical_address(std::string_view text) {
   const std::string address(text);
   in6_addr buffer{};
-  return ::inet_pton(AF_INET, address.c_str(), &buffer) == 1 || ::inet_pton(AF_INET6, address.c_str(), &buffer) == 1;
+  char out[INET6_ADDRSTRLEN] = "";
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (::inet_pton(family, address.c_str(), &buffer) == 1) {
+      return ::inet_ntop(family, &buffer, out, sizeof out);
+    }
+  }
+  return {};
 }
 
-bool is_own_address(std::string_view numeric) {
-  const std::string address(numeric);
-  in_addr v4{};
-  in6_addr v6{};
-  const bool is_v4 = ::inet_pton(AF_INET, address.c_str(), &v4) == 1;
-  const bool is_v6 = !is_v4 && ::inet_pton(AF_INET6, address.c_str(), &v6) == 1;
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> own;
   ifaddrs* list = nullptr;
-  if ((!is_v4 && !is_v6) || ::getifaddrs(&list) != 0) {
-    return false;
+  if (::getifaddrs(&list) != 0) {
+    return own;
   }
-  bool found = false;
-  for (const ifaddrs* at = list; at != nullptr && !found; at = at->ifa_next) {
-    if (at->ifa_addr == nullptr) {
-      continue;
-    }
-    if (is_v4 && at->ifa_addr->sa_family == AF_INET) {
-      found = reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr.s_addr == v4.s_addr;
-    } else if (is_v6 && at->ifa_addr->sa_family == AF_INET6) {
-      found = IN6_ARE_ADDR_EQUAL(&reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr, &v6);
+  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+    const int family = at->ifa_addr == nullptr ? AF_UNSPEC : at->ifa_addr->sa_family;
+    char out[INET6_ADDRSTRLEN] = "";
+    if (family == AF_INET) {
+      own.emplace_back(::inet_ntop(family, &reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr, out, sizeof out));
+    } else if (family == AF_INET6) {
+      own.emplace_back(::inet_ntop(family, &reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr, out, sizeof out));
     }
   }
   ::freeifaddrs(list);
-  return found;
+  return own;
 }
 
 std::vector<std::string> parse_getent(std::string_view output) {

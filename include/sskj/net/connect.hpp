@@ -17,8 +17,10 @@ namespace sskj::net {
 
 /// IPv4 or IPv6 literal.
 bool is_numeric_address(std::string_view text);
-/// The literal is an address of one of this machine's interfaces (127.0.0.1 and ::1 included, the rest of 127/8 not).
-bool is_own_address(std::string_view numeric);
+/// Addresses of this machine's interfaces in canonical text (127.0.0.1 and ::1 included, the rest of 127/8 not).
+std::vector<std::string> own_addresses();
+/// Canonical text of a numeric address; empty when it is none.
+std::string canonical_address(std::string_view text);
 
 /// Lines of `getent ahosts` to addresses in order, without duplicates. Pure.
 std::vector<std::string> parse_getent(std::string_view output);
