@@ -12,8 +12,6 @@ namespace {
 
 constexpr int k_reads_per_step = 8;
 constexpr std::size_t k_buffer = 32768;
-/// A child that the script left behind may hold the streams open; its output is nobody's.
-constexpr run::Millis k_grace_after_trailer{1000};
 
 }  // namespace
 

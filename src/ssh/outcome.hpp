@@ -7,6 +7,9 @@
 
 namespace sskj::ssh {
 
+/// How long the streams may stay open and quiet after the trailer.
+inline constexpr run::Millis k_grace_after_trailer{1000};
+
 struct ProcessEnd {
   int status = 0;
   std::string signal;   ///< "KILL", "TERM", ... or empty

@@ -169,9 +169,12 @@ std::unique_ptr<RunningExec> LocalBackend::exec(const run::ExecRequest& request,
   if (sudo) {
     argv.insert(argv.begin(), {"sudo", "-n", "--"});
   }
-  return exec_process(loop_, options_, std::move(argv), request, std::move(handlers), [label = request.node->id, sudo](const Decoder& decoder, net::ExitStatus status) {
+  ProcessPlan plan;
+  plan.argv = std::move(argv);
+  plan.end = [label = request.node->id, sudo](const Decoder& decoder, net::ExitStatus status) {
     return no_trailer(label, sudo, decoder, {status.code, signal_name(status.signal)});
-  });
+  };
+  return exec_process(loop_, options_, std::move(plan), request, std::move(handlers));
 }
 
 std::unique_ptr<Stream> LocalBackend::open_stream(const run::HttpRequest& request, StreamOpened opened) {
@@ -182,13 +185,17 @@ std::unique_ptr<RunningExec> OpensshBackend::exec(const run::ExecRequest& reques
   auto argv = openssh_command(options_, request.node->ssh);
   const bool sudo = request.node->ssh.sudo;
   argv.insert(argv.end(), {"--", request.node->ssh.host, bootstrap_command(sudo)});
-  return exec_process(loop_, options_, std::move(argv), request, std::move(handlers),
-                      [label = request.node->id, sudo](const Decoder& decoder, net::ExitStatus status) -> run::Outcome {
-                        if (!decoder.started() && status.code == k_openssh_failed) {
-                          return run::NotRun{openssh_error(label, decoder.noise())};
-                        }
-                        return no_trailer(label, sudo, decoder, {status.code, signal_name(status.signal)});
-                      });
+  ProcessPlan plan;
+  plan.argv = std::move(argv);
+  plan.gate = &gate_;
+  plan.entrance = request.node->ssh.host + ":" + std::to_string(request.node->ssh.port);
+  plan.end = [label = request.node->id, sudo](const Decoder& decoder, net::ExitStatus status) -> run::Outcome {
+    if (!decoder.started() && status.code == k_openssh_failed) {
+      return run::NotRun{openssh_error(label, decoder.noise())};
+    }
+    return no_trailer(label, sudo, decoder, {status.code, signal_name(status.signal)});
+  };
+  return exec_process(loop_, options_, std::move(plan), request, std::move(handlers));
 }
 
 std::unique_ptr<Stream> OpensshBackend::open_stream(const run::HttpRequest& request, StreamOpened opened) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend.hpp"
+#include "gate.hpp"
 #include "sskj/ssh/transport.hpp"
 
 namespace sskj::ssh {
@@ -25,13 +26,15 @@ class LocalBackend : public Backend {
 /// shares them (ControlMaster).
 class OpensshBackend : public Backend {
  public:
-  OpensshBackend(net::Loop& loop, const Options& options) : loop_(loop), options_(options) {}
+  OpensshBackend(net::Loop& loop, const Options& options)
+      : loop_(loop), options_(options), gate_(loop, options.handshakes, options.handshakes_per_gate) {}
   std::unique_ptr<RunningExec> exec(const run::ExecRequest& request, run::ExecHandlers handlers) override;
   std::unique_ptr<Stream> open_stream(const run::HttpRequest& request, StreamOpened opened) override;
 
  private:
   net::Loop& loop_;
   const Options& options_;
+  Gate gate_;
 };
 
 /// `ssh` with the options of a target, up to and without the `--`.

@@ -4,13 +4,15 @@
 
 #include <utility>
 
+#include "outcome.hpp"
+
 namespace sskj::ssh {
 
 namespace {
 
 class ProcessExec : public RunningExec {
  public:
-  ProcessExec(net::Loop& loop, const Options& options, const run::ExecRequest& request, run::ExecHandlers handlers, EndOfProcess end)
+  ProcessExec(net::Loop& loop, const Options& options, ProcessPlan plan, const run::ExecRequest& request, run::ExecHandlers handlers)
       : loop_(loop),
         options_(options),
         label_(request.node->id),
@@ -19,27 +21,22 @@ class ProcessExec : public RunningExec {
         feed_(key_, request.script, request.input, request.vars),
         decoder_(key_),
         handlers_(std::move(handlers)),
-        end_(std::move(end)) {}
+        plan_(std::move(plan)) {}
 
   /// The process's own destructor stops the group, with SIGKILL; its watchdog sees the closed stdin as well.
   ~ProcessExec() override { loop_.cancel(timer_); }
 
-  Result<void> start(std::vector<std::string> argv) {
-    net::ProcessSpec spec;
-    spec.argv = std::move(argv);
-    spec.env = options_.environment.variables;
-    spec.stdin_pipe = spec.new_session = true;
-    net::ProcessHandlers handlers;
-    handlers.output = [this](int stream, std::string_view bytes) { received(stream == 1 ? run::Stream::out : run::Stream::err, bytes); };
-    handlers.writable = [this] { write(); };
-    handlers.exited = [this](net::ExitStatus status) { exited(status); };
-    auto process = net::Process::spawn(loop_, spec, std::move(handlers));
-    if (!process) {
-      return tl::unexpected<Error>(process.error());
+  void start() {
+    if (plan_.gate == nullptr) {
+      spawn();
+      return;
     }
-    process_ = std::move(*process);
-    write();
-    return {};
+    plan_.gate->ask(plan_.entrance, [this, alive = std::weak_ptr(alive_)](std::unique_ptr<Gate::Ticket> ticket) {
+      if (!alive.expired() && !stopping_) {
+        ticket_ = std::move(ticket);
+        spawn();
+      }
+    });
   }
 
   void stop(Stop reason) override {
@@ -54,6 +51,12 @@ class ProcessExec : public RunningExec {
       stop_outcome_ = run::TimedOut{{Errc::timeout, fmt::format("the script on {} did not end within {:g} s (phase run)", label_, static_cast<double>(deadline_.count()) / 1000),
                                      "its processes were told to stop; look at what it waited for"}};
     }
+    loop_.cancel(timer_);
+    if (!process_) {
+      timer_ = 0;
+      finish(stop_outcome_);
+      return;
+    }
     process_->close_stdin();
     timer_ = loop_.after(options_.timeouts.close, [this] {
       timer_ = 0;
@@ -62,6 +65,24 @@ class ProcessExec : public RunningExec {
   }
 
  private:
+  void spawn() {
+    net::ProcessSpec spec;
+    spec.argv = plan_.argv;
+    spec.env = options_.environment.variables;
+    spec.stdin_pipe = spec.new_session = true;
+    net::ProcessHandlers handlers;
+    handlers.output = [this](int stream, std::string_view bytes) { received(stream == 1 ? run::Stream::out : run::Stream::err, bytes); };
+    handlers.writable = [this] { write(); };
+    handlers.exited = [this](net::ExitStatus status) { exited(status); };
+    auto process = net::Process::spawn(loop_, spec, std::move(handlers));
+    if (!process) {
+      finish(run::NotRun{process.error()});
+      return;
+    }
+    process_ = std::move(*process);
+    write();
+  }
+
   void emit(run::Stream stream, std::string_view bytes) {
     if (handlers_.output) {
       handlers_.output(stream, bytes);
@@ -70,6 +91,21 @@ class ProcessExec : public RunningExec {
 
   void received(run::Stream stream, std::string_view bytes) {
     decoder_.feed(stream, bytes, [this](run::Stream s, std::string_view piece) { emit(s, piece); });
+    if (decoder_.started()) {
+      ticket_.reset();
+    }
+    if (decoder_.status() && !stopping_) {
+      settle();
+    }
+  }
+
+  /// The trailer is here, but a child that the script left behind may hold the streams open: its output is nobody's.
+  void settle() {
+    loop_.cancel(timer_);
+    timer_ = loop_.after(k_grace_after_trailer, [this] {
+      timer_ = 0;
+      finish(run::Exited{*decoder_.status()});
+    });
   }
 
   void write() {
@@ -88,7 +124,7 @@ class ProcessExec : public RunningExec {
     if (stopping_) {
       finish(stop_outcome_);
     } else {
-      finish(decoder_.status() ? run::Outcome(run::Exited{*decoder_.status()}) : end_(decoder_, status));
+      finish(decoder_.status() ? run::Outcome(run::Exited{*decoder_.status()}) : plan_.end(decoder_, status));
     }
   }
 
@@ -109,22 +145,20 @@ class ProcessExec : public RunningExec {
   Feed feed_;
   Decoder decoder_;
   run::ExecHandlers handlers_;
-  EndOfProcess end_;
+  ProcessPlan plan_;
+  std::unique_ptr<Gate::Ticket> ticket_;
   run::Outcome stop_outcome_ = run::Cancelled{};
   bool stopping_ = false;
   net::TimerId timer_ = 0;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::unique_ptr<net::Process> process_;
 };
 
 }  // namespace
 
-std::unique_ptr<RunningExec> exec_process(net::Loop& loop, const Options& options, std::vector<std::string> argv, const run::ExecRequest& request,
-                                          run::ExecHandlers handlers, EndOfProcess end) {
-  auto done = handlers.done;
-  auto exec = std::make_unique<ProcessExec>(loop, options, request, std::move(handlers), std::move(end));
-  if (auto started = exec->start(std::move(argv)); !started) {
-    done(run::NotRun{started.error()});
-  }
+std::unique_ptr<RunningExec> exec_process(net::Loop& loop, const Options& options, ProcessPlan plan, const run::ExecRequest& request, run::ExecHandlers handlers) {
+  auto exec = std::make_unique<ProcessExec>(loop, options, std::move(plan), request, std::move(handlers));
+  exec->start();
   return exec;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend.hpp"
+#include "gate.hpp"
 #include "sskj/net/process.hpp"
 #include "sskj/ssh/bootstrap.hpp"
 #include "sskj/ssh/transport.hpp"
@@ -16,7 +17,13 @@ namespace sskj::ssh {
 /// How the child's end is read when no trailer came.
 using EndOfProcess = std::function<run::Outcome(const Decoder&, net::ExitStatus)>;
 
-std::unique_ptr<RunningExec> exec_process(net::Loop& loop, const Options& options, std::vector<std::string> argv, const run::ExecRequest& request,
-                                          run::ExecHandlers handlers, EndOfProcess end);
+struct ProcessPlan {
+  std::vector<std::string> argv;
+  EndOfProcess end;
+  Gate* gate = nullptr;    ///< when set: started with a place at `entrance`, kept until the bootstrap answers
+  std::string entrance;
+};
+
+std::unique_ptr<RunningExec> exec_process(net::Loop& loop, const Options& options, ProcessPlan plan, const run::ExecRequest& request, run::ExecHandlers handlers);
 
 }  // namespace sskj::ssh
