@@ -121,6 +121,7 @@ struct Group {
   std::string served_model;
   std::uint16_t api_port = 30000;
   std::uint16_t dist_init_port = 0;
+  std::string host_bind = "0.0.0.0";
   std::vector<std::string> launch_args;  ///< the profile's own, before sskj's additions
   std::optional<plan::SecretRef> api_key;
   std::string api_key_path;            ///< file on the node that carries it (0600); empty without one
@@ -129,6 +130,7 @@ struct Group {
   Smoke smoke;
   Preflight preflight;
   Millis stop_grace{60'000};
+  std::string restart = "no";          ///< as the profile says; a lint refuses anything else and no container is given one
 };
 
 /// Positions of settings by schema path ("groups.server.env.NCCL_ALGO"); lookups fall back to the nearest ancestor.
