@@ -215,6 +215,16 @@ void add_finding(Model& model, const run::Finding& finding, const std::string& s
   }
 }
 
+void forgive(Model& model, const run::Finding& finding) {
+  std::erase_if(model.failures, [&](const Failure& failure) { return failure.check == finding.check && failure.node == finding.node && failure.message == finding.message; });
+}
+
+void forgive(Model& model, const run::StepResult& result) {
+  for (const run::Finding& finding : result.findings) {
+    forgive(model, finding);
+  }
+}
+
 void add_step_failures(Model& model, const plan::Step& step, const run::StepResult& result, const std::string& stage, std::size_t tail) {
   bool told = false;
   for (const run::Finding& finding : result.findings) {
@@ -260,6 +270,9 @@ std::string failures_text(const Model& model, const Options& options, bool color
   std::string result;
   for (const Block& block : blocks_of(primary)) {
     result += block_text(block, options, color);
+  }
+  for (const Failure* failure : primary) {  // what failed was not merely cancelled
+    std::erase(cancelled, failure->node);
   }
   if (!cancelled.empty()) {
     const std::string why = primary.empty() ? "" : fmt::format(" because {} failed", primary.front()->node.empty() ? "the stage" : text::printable(primary.front()->node));

@@ -56,6 +56,7 @@ struct Applier {
     stage.started = model.now;
     model.watch_steps.clear();
     if (event.stage != nullptr) {
+      stage.tolerated = event.stage->on_failure == plan::OnFailure::tolerate;
       stage.id = event.stage->id;
       stage.title = event.stage->title.empty() ? event.stage->id : event.stage->title;
       for (const auto& step : event.stage->watch) {
@@ -74,6 +75,7 @@ struct Applier {
     }
     node.running.insert(event.step->id);
     node.busy = true;
+    node.cancelled = false;
     node.since = model.now;
     node.activity = text::printable(event.step->title);
     node.detail.clear();
@@ -132,17 +134,22 @@ struct Applier {
       return;
     }
     const bool watch = model.watch_steps.contains(event.step->id);
-    StepRecord record{current_stage(model) == nullptr ? "" : current_stage(model)->id, event.step->title, event.result, watch,
-                      event.step->on_failure == plan::OnFailure::tolerate, current_stage(model) != nullptr && current_stage(model)->undo};
+    const StageRecord* stage = current_stage(model);
+    StepRecord record{stage == nullptr ? "" : stage->id, event.step->title, event.result, watch, event.step->on_failure == plan::OnFailure::tolerate,
+                      stage != nullptr && stage->undo};
+    record.tolerated = record.tolerated || tolerating();
     NodeState& node = node_of(model, event.step->node);
     node.running.erase(event.step->id);
     node.busy = !node.running.empty();
     take_text(*event.step, event.result, watch);
     const StepStatus status = event.result.status;
     const bool ended_watch = watch && status == StepStatus::cancelled;  // the stage is over: how every watch ends
-    if (is_failure(status) && !record.tolerated && !ended_watch) {
+    if (record.tolerated) {
+      forgive(model, event.result);
+    } else if (is_failure(status) && !ended_watch) {
       add_step_failures(model, *event.step, event.result, stage_title(), options.tail_lines);
-      if (node.failed.empty()) {
+      node.cancelled = status == StepStatus::cancelled;
+      if (node.failed.empty() && !node.cancelled) {
         node.failed = text::printable(event.step->title);
       }
     }
@@ -154,7 +161,12 @@ struct Applier {
     model.steps.push_back(std::move(record));
   }
 
-  void operator()(const run::FindingReported& event) const { add_finding(model, event.finding, stage_title()); }
+  void operator()(const run::FindingReported& event) const {
+    add_finding(model, event.finding, stage_title());
+    if (tolerating()) {
+      forgive(model, event.finding);
+    }
+  }
 
   void operator()(const run::ReportReady& event) const { model.reports[event.report.kind] = event.report.json; }
 
@@ -171,7 +183,7 @@ struct Applier {
     stage->skipped = event.skipped;
     stage->elapsed = event.elapsed;
     stage->error = event.error;
-    if (!stage->ok && !stage->skipped && event.error) {
+    if (!stage->ok && !stage->skipped && !stage->tolerated && event.error) {
       add_stage_failure(model, *event.error, stage->title);
     }
     model.watch_steps.clear();
@@ -195,6 +207,8 @@ struct Applier {
   }
 
  private:
+  bool tolerating() const { return current_stage(model) != nullptr && current_stage(model)->tolerated; }
+
   std::string stage_title() const { return current_stage(model) == nullptr ? std::string{} : current_stage(model)->title; }
 
   // A script whose output nobody streamed hands it over with its result.

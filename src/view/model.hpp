@@ -19,6 +19,7 @@ struct NodeState {
   std::string detail;                    ///< progress text, e.g. "health: refused (loading)"
   std::size_t done = 0, total = 0;       ///< of the phase; 0/0 = no count
   bool busy = false;
+  bool cancelled = false;
   std::set<std::string> running;         ///< step ids
   Millis since{0};                       ///< when the activity began
   std::string phase;                     ///< last phase seen; empty before the first
@@ -45,7 +46,7 @@ struct Failure {
 struct StageRecord {
   std::string id, title;
   std::size_t number = 0, count = 0;
-  bool undo = false, finished = false, ok = false, skipped = false;
+  bool undo = false, tolerated = false, finished = false, ok = false, skipped = false;
   Millis started{0}, elapsed{0};
   std::optional<Error> error;
 };
