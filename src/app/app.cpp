@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -151,7 +152,7 @@ view::ColorChoice color_choice(const Request& request) {
 int finish(ExitCode code, view::Output& output) {
   const bool out = output.out.drain(view::k_drain_limit);
   output.err.drain(view::k_drain_limit);
-  if (!out && output.out.failed() && code == ExitCode::done) {
+  if (!out && output.out.error() != EPIPE && code == ExitCode::done) {
     output.err.write("error: the answer could not be written to stdout\n");
     output.err.drain(view::k_drain_limit);
     code = ExitCode::internal;

@@ -50,7 +50,7 @@ ExitCode profile_list(const Request& request, view::Output& output) {
       options.read = profile::make_reader(places, files);
       const profile::Parsed parsed = profile::parse(found->text, options);
       row.description = has_errors(parsed.diagnostics) ? "(has errors: sskj profile lint " + listed.name + ")" : parsed.profile.description;
-      row.alias_of = parsed.profile.alias_of;
+      if (parsed.profile.file != found->file) row.alias_of = parsed.profile.name;  // only an alias leads to another file
     }
     rows.push_back(std::move(row));
   }
