@@ -6,6 +6,7 @@
 
 #include "sskj/core/sha256.hpp"
 #include "sskj/core/text.hpp"
+#include "sskj/profile/lookup.hpp"
 
 namespace sskj::deploy {
 
@@ -46,41 +47,23 @@ class Builder {
   }
 
   bool resolve() {
-    const std::string_view source = setting_.source;
-    if (source.empty()) {
+    if (setting_.source.empty()) {
       return error("source", "missing", "no source is given", "source=file:NAME, embedded:NAME or node:/PATH");
     }
-    if (source.starts_with("node:")) {
-      return on_node(source.substr(5));
+    const profile::ArtifactPlace place = profile::artifact_place(setting_);
+    artifact_.source_path = place.path;
+    switch (place.kind) {
+      case profile::ArtifactPlace::Kind::local_file: artifact_.source = Artifact::Source::local_file; return true;
+      case profile::ArtifactPlace::Kind::embedded: artifact_.source = Artifact::Source::embedded; return true;
+      case profile::ArtifactPlace::Kind::on_node: artifact_.source = Artifact::Source::on_node; break;
     }
-    if (source.starts_with("embedded:")) {
-      artifact_.source = Artifact::Source::embedded;
-      artifact_.source_path = source.substr(9);
-      return true;
-    }
-    const std::string_view relative = source.substr(5);  // "file:" has been checked by the parser
-    const std::string_view base = setting_.base_dir;
-    if (base.starts_with("embedded:") && !relative.starts_with('/')) {
-      artifact_.source = Artifact::Source::embedded;
-      artifact_.source_path = fmt::format("{}{}{}", base.substr(9), base.size() > 9 ? "/" : "", relative);
-      return true;
-    }
-    artifact_.source = Artifact::Source::local_file;
-    artifact_.source_path = base.empty() || relative.starts_with('/') ? std::string(relative) : fmt::format("{}/{}", base, relative);
-    return true;
-  }
-
-  bool on_node(std::string_view rest) {
-    artifact_.source = Artifact::Source::on_node;
-    const std::size_t colon = rest.starts_with('/') ? std::string_view::npos : rest.find(":/");
-    artifact_.source_path = colon == std::string_view::npos ? rest : rest.substr(colon + 1);
-    if (colon == std::string_view::npos) {
+    if (place.node.empty()) {
       artifact_.source_node = deployment_.nodes.empty() ? std::string() : deployment_.nodes.front().id;
       return true;
     }
-    artifact_.source_node = rest.substr(0, colon);
-    const auto known = std::any_of(deployment_.nodes.begin(), deployment_.nodes.end(), [&](const plan::Node& n) { return n.id == artifact_.source_node; });
-    return known || error("source", "bad-value", fmt::format("{} is not a node of this deployment", text::printable(artifact_.source_node)),
+    artifact_.source_node = place.node;
+    const auto known = std::any_of(deployment_.nodes.begin(), deployment_.nodes.end(), [&](const plan::Node& n) { return n.id == place.node; });
+    return known || error("source", "bad-value", fmt::format("{} is not a node of this deployment", text::printable(place.node)),
                           "the source must lie on one of its nodes");
   }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sskj/core/diagnostic.hpp"
@@ -138,6 +139,7 @@ class SourceMap {
  public:
   void set(std::string path, SourceRef at) { at_[std::move(path)] = std::move(at); }
   SourceRef find(std::string path) const;
+  bool contains(std::string_view path) const { return at_.find(path) != at_.end(); }
  private:
   std::map<std::string, SourceRef, std::less<>> at_;
 };
