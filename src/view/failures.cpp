@@ -35,7 +35,14 @@ std::string word_of(const run::StepResult& result) {
 std::string clean(std::string_view text) { return text::printable(text::to_valid_utf8(text, k_max_message), true); }
 
 std::vector<std::string> tail_of(const run::StepResult& result, std::size_t count) {
-  std::vector<std::string> lines = last_lines(result.err, count);
+  std::vector<std::string> lines;
+  const std::size_t first = result.last_lines.size() - std::min(count, result.last_lines.size());
+  for (std::size_t i = first; i < result.last_lines.size(); ++i) {
+    lines.push_back(remote_line(result.last_lines[i], 300));
+  }
+  if (lines.empty()) {
+    lines = last_lines(result.err, count);
+  }
   if (lines.empty()) {
     lines = last_lines(result.out, count);
   }
@@ -234,7 +241,7 @@ void add_step_failures(Model& model, const plan::Step& step, const run::StepResu
   if (told) {
     return;
   }
-  Failure failure{stage, step.title, step.node, word_of(result), {}, {}, {}, step.hint, tail_of(result, tail), {}};
+  Failure failure{stage, step.title, step.node, word_of(result), {}, result.expected, result.got, step.hint, tail_of(result, tail), {}};
   if (result.error) {
     failure.message = result.error->message;
     failure.hint = result.error->hint.empty() ? step.hint : result.error->hint;

@@ -205,7 +205,7 @@ plan::Plan small_plan(const std::string& verb, std::size_t nodes) {
     plan.nodes.push_back(node);
   }
   const std::vector<std::pair<std::string, std::string>> stages{{"preflight", "checks before the start"}, {"run", "start the ranks"},     {"place", "place artifacts"},
-                                                                {"ready", "wait until ready"},            {"warmup", "long first request"}, {"smoke", "23*47"}};
+                                                                {"ready", "wait until ready"},            {"warm", "long first request"}, {"smoke", "23*47"}};
   for (const auto& [id, title] : stages) {
     plan::Stage stage;
     stage.id = id;
