@@ -114,18 +114,31 @@ struct Step {
 
 enum class Order { parallel, one_by_one };  ///< over nodes; the steps of one node run in list order either way
 
-enum class OnlyIf { always, previous_ok, previous_failed };
+/// When a stage runs. After an untolerated failure only `always` and a matching `previous_failed` run; after an interrupt or the total deadline none does.
+enum class OnlyIf {
+  always,           ///< whatever became of the stages before
+  previous_ok,      ///< no untolerated failure so far and, where `only_if_stage` names a stage, that one ran and ended ok
+  previous_failed,  ///< something failed (the stage `only_if_stage` names, or any): the branch that replaces or explains it
+};
 
 /// A barrier: all its steps end before the next stage begins.
+///
+/// Failure inside a parallel stage: the failing node's remaining steps are skipped, the other nodes finish theirs (all faults are shown at once), polls end
+/// (waiting for a failed stage is pointless). In a one_by_one stage the nodes not yet begun are skipped.
 struct Stage {
   std::string id;                      ///< e.g. "preflight", "remove", "run", "ready"
   std::string title;
   std::vector<Step> steps;
   Order order = Order::parallel;
-  std::vector<Step> watch;             ///< RunScript{follow} that lives as long as the stage: its lines go to the log matcher; its exit or a fatal signature fails the stage at once
+  std::vector<Step> watch;             ///< RunScript{follow} that lives as long as the stage: its lines go to the log matcher; its exit or a fatal signature fails the stage at once.
+                                       ///< After a lost connection the same bytes run again and the output already seen is skipped, so the script replays from $SSKJ_SINCE
   std::optional<Judgement> verdict;    ///< over the outputs of all nodes (same image id, agreement, report)
   std::vector<Step> undo;              ///< run in reverse stage order when a later or this stage failed, for stages that began
   Millis deadline{0};                  ///< 0 = the sum its steps allow
+  OnlyIf only_if = OnlyIf::previous_ok;
+  std::string only_if_stage;           ///< id of an earlier stage that only_if looks at; empty = the run so far
+  OnFailure on_failure = OnFailure::fail;  ///< tolerate: its failure is data for a later stage's only_if and neither ends the run nor sets the exit code
+  std::vector<std::string> settles;    ///< ids of earlier stages whose undo is dropped once this stage ended ok (a group that is ready stays)
   bool operator==(const Stage&) const = default;
 };
 
@@ -149,13 +162,31 @@ std::string to_json(const Plan& plan);
 /// Errors (Errc::usage) name the JSON path. plan_from_json(to_json(p)) == p.
 Result<Plan> plan_from_json(std::string_view json);
 
+/// The script a PutFile runs; its content is the script's stdin. Creates missing parent directories, writes a temporary name beside the target under umask
+/// 077, compares the sha256 there, then renames; answers `sskj: changed|unchanged`; exit 65 when what arrived is not what was sent. For a secret the sha256 is
+/// not in the script but the first line of the input (`put_input`), so it never appears in a plan.
+std::string put_script(const PutFile& put);
+/// The bytes a PutFile sends on stdin, for these final content bytes.
+std::string put_input(const PutFile& put, std::string_view content);
+
+/// The exact script bytes that a step sends to its node; empty for an HttpProbe.
+std::string script_of(const Step& step);
+
 /// sha256 of the canonical JSON.
 std::string digest(const Plan& plan);
 
-/// Structural faults: duplicate step ids, unknown nodes, watch that is not a follow script, script over 64 KiB, zero deadline where one is required.
+/// Limits that validate() and plan_from_json() enforce, in bytes.
+inline constexpr std::size_t k_max_script = 64U << 10;    ///< the bootstrap holds the script in a shell variable (libssh2.md 6)
+inline constexpr std::size_t k_max_content = 16U << 20;   ///< a PutFile is for small files; larger ones go through the relay
+inline constexpr std::size_t k_max_plan_json = 64U << 20;
+
+/// Structural faults (Errc::usage, the first one found): duplicate step, stage or node ids, unknown nodes, watch that is not a follow script, script over
+/// 64 KiB, zero deadline where one is required, content that does not have its sha256, a secret readable by others, a request line that could be split.
 Result<void> validate(const Plan& plan);
 
-/// Numbered, human-readable text with each step's exact bytes: what `--dry-run` prints.
+/// Numbered, human-readable text with each step's exact bytes: what `--dry-run` prints. `3.2` is the second step of the third stage; nodes that receive the
+/// same bytes are folded. Script lines follow `| `, file content and request bodies `> `; a line with control or non-UTF-8 bytes follows `! ` with them and
+/// backslashes escaped; `\ no newline at end` is said where it is so.
 std::string to_text(const Plan& plan);
 /// Exact bytes of one step, as to_text shows them and as verbose renderers repeat them.
 std::string to_text(const Step& step);
