@@ -1,0 +1,41 @@
+// table: one row a verb.
+#include "sskj/app/verbs.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sskj::app {
+namespace {
+
+using enum VerbFlags;
+
+constexpr std::array k_verbs{
+    Verb{"start", "bring the deployment up: ready, warm and correct", VerbKind::plan, lifecycle | ensure, true, false, false, true},
+    Verb{"stop", "remove the deployment's containers and free its nodes", VerbKind::plan, lifecycle | force, true, true, false},
+    Verb{"restart", "stop, then start", VerbKind::plan, lifecycle, true, false, false, true},
+    Verb{"status", "what runs, and whether it is ready (exit 0 only then)", VerbKind::plan, none, true, true, false},
+    Verb{"logs", "the ranks' container logs", VerbKind::plan, logs, true, true, false},
+    Verb{"smoke", "ask the model list and the profile's question; exit 9 when the answer is wrong", VerbKind::plan, none, true, true, false},
+    Verb{"warmup", "send the profile's long prompt once", VerbKind::plan, none, true, true, false},
+    Verb{"exec", "run a command on nodes, equal output folded", VerbKind::plan, command, false, true, false},
+    Verb{"plan", "the steps that start would take, byte for byte (= start --dry-run)", VerbKind::plan, lifecycle | ensure, true, false, false, true},
+    Verb{"apply", "run a plan saved with `plan -o json`", VerbKind::plan, files | lifecycle, false, false, false},
+    Verb{"profile list", "the profiles that can be found, and where", VerbKind::local, none, false, true, false},
+    Verb{"profile show", "a profile's settings; --resolved says where each came from", VerbKind::local, resolved, true, true, false},
+    Verb{"profile lint", "check profiles without touching a node", VerbKind::local, files, false, true, false},
+    Verb{"profile import", "turn a shell-style env profile into ours", VerbKind::local, files, false, true, false},
+    Verb{"profile docs", "docs/profile.md and its JSON Schema, from the schema table", VerbKind::local, files, false, true, true},
+    Verb{"ssh explain", "how a host would be reached, and which setting said so", VerbKind::local, host, false, true, false},
+    Verb{"version", "version, commit and the libraries inside", VerbKind::local, none, false, true, false},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return k_verbs; }
+
+const Verb* find_verb(std::string_view name) {
+  const auto* found = std::find_if(k_verbs.begin(), k_verbs.end(), [&](const Verb& verb) { return verb.name == name; });
+  return found == k_verbs.end() ? nullptr : found;
+}
+
+}  // namespace sskj::app
