@@ -26,7 +26,7 @@ SUITES = [
     ("style", "line", "tests/style/run", 300),
     ("patches", "unittest", "python3 -m unittest discover -s tests/patches", 300),
     ("standin", "unittest", "python3 -m unittest discover -s tests/lab/standin/tests -t tests/lab/standin", 300),
-    ("scripts", "one", "tests/scripts/test_deps.sh", 120),
+    ("scripts", "line", "tests/scripts/test_deps.sh", 120),
     ("readme", "line", "tests/docs/run_readme", 300),
     ("binary", "line", "tests/e2e/binary build/release/sskj", 300),
     ("ssh", "gtest", "ctest --test-dir build/dev -L ssh --verbose", 900),

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sskj/core/diagnostic.hpp"
@@ -121,6 +122,7 @@ struct Group {
   std::string served_model;
   std::uint16_t api_port = 30000;
   std::uint16_t dist_init_port = 0;
+  std::string host_bind = "0.0.0.0";
   std::vector<std::string> launch_args;  ///< the profile's own, before sskj's additions
   std::optional<plan::SecretRef> api_key;
   std::string api_key_path;            ///< file on the node that carries it (0600); empty without one
@@ -129,6 +131,7 @@ struct Group {
   Smoke smoke;
   Preflight preflight;
   Millis stop_grace{60'000};
+  std::string restart = "no";          ///< as the profile says; a lint refuses anything else and no container is given one
 };
 
 /// Positions of settings by schema path ("groups.server.env.NCCL_ALGO"); lookups fall back to the nearest ancestor.
@@ -136,6 +139,7 @@ class SourceMap {
  public:
   void set(std::string path, SourceRef at) { at_[std::move(path)] = std::move(at); }
   SourceRef find(std::string path) const;
+  bool contains(std::string_view path) const { return at_.find(path) != at_.end(); }
  private:
   std::map<std::string, SourceRef, std::less<>> at_;
 };

@@ -69,6 +69,7 @@ struct GroupSetting {
   std::string network = "host", ipc = "host", gpus = "all", workdir;
   std::uint64_t shm_bytes = 0;
   bool privileged = false, init = true;
+  std::string restart = "no";            ///< docker restart policy; a lint refuses anything else, no container is ever given one
   std::string log_max_size = "200m";
   unsigned log_max_files = 5;
   std::string api_key;                   ///< "", "from_env:NAME" or "from_file:PATH"

@@ -1,0 +1,125 @@
+// GPUs are idle, or held by containers of this deployment only (start removes those).
+#include <charconv>
+#include <map>
+
+#include "owner.hpp"
+#include "rows.hpp"
+
+namespace sskj::checks {
+namespace {
+
+constexpr std::string_view k_body = R"sh(
+if ! command -v nvidia-smi >/dev/null; then echo missing; echo end; exit 0; fi
+gpus=$(nvidia-smi --query-gpu=index,uuid,memory.used --format=csv,noheader,nounits 2>&1) || { echo "error $gpus"; echo end; exit 0; }
+apps=$(nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name --format=csv,noheader,nounits 2>&1) || { echo "error $apps"; echo end; exit 0; }
+printf '%s\n' "$gpus" | sed 's/^/gpu /; s/, / /g'
+printf '%s\n' "$apps" | sed 's/, / /g' | while read -r uuid pid name; do
+  case $pid in ''|*[!0-9]*) [ -n "$uuid" ] && echo "strange $uuid $pid $name"; continue;; esac
+  echo "app $uuid $pid $(whose "$pid") ($name)"
+done
+echo end
+)sh";
+
+std::optional<Probe> probe(const NodeView& view) {
+  const RankOnNode* first = nullptr;
+  for (const auto& on : view.ranks) {
+    if (first == nullptr && !on.rank->spec.gpus.empty()) first = &on;
+  }
+  if (first == nullptr) return std::nullopt;
+  return Probe{owner_vars(view), Json{{"idle_mib", first->group->preflight.gpu_memory_idle_mib}, {"gpus", first->rank->spec.gpus}}.dump()};
+}
+
+struct Gpu {
+  std::string index, uuid;
+  std::optional<std::uint64_t> used_mib;
+  std::string used_text;
+  std::vector<std::string> own, strangers;
+};
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "device=0,2" restricts the check to those indexes or uuids; "all" to none.
+bool concerned(const Gpu& gpu, const std::string& gpus) {
+  const auto at = gpus.find("device=");
+  if (at == std::string::npos) return true;
+  const auto listed = "," + gpus.substr(at + 7) + ",";
+  return listed.find("," + gpu.index + ",") != std::string::npos || listed.find("," + gpu.uuid + ",") != std::string::npos;
+}
+
+std::vector<Gpu> read_gpus(const Output& output) {
+  std::vector<Gpu> gpus;
+  for (const auto& line : output.values("gpu")) {
+    const auto words = split_blanks(line, 3);
+    if (words.size() != 3 || !number(words[0])) return {};
+    gpus.push_back({words[0], words[1], number(words[2]), words[2], {}, {}});
+  }
+  for (const auto& line : output.values("app")) {
+    const auto words = split_blanks(line, 4);
+    if (words.size() != 4) return {};
+    for (auto& gpu : gpus) {
+      if (gpu.uuid == words[0]) (words[2] == "own" ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[2] + " " + words[3]);
+    }
+  }
+  return gpus;
+}
+
+Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib) {
+  const auto name = "GPU " + gpu.index;
+  if (!gpu.used_mib) return unsure(name + ": memory in use is not known", gpu.used_text);
+  const auto used = std::to_string(*gpu.used_mib) + " MiB";
+  const auto limit = "at most " + std::to_string(idle_mib) + " MiB, or held by this deployment only";
+  const bool busy = *gpu.used_mib > idle_mib;
+  if (!gpu.strangers.empty()) {
+    auto found = bad(name + " is held by another process", limit, used + ": " + some_of(unique(gpu.strangers)), "end that job or ask its owner; then start again");
+    if (!busy) found.status = FindingStatus::warn;
+    return found;
+  }
+  if (busy && gpu.own.empty()) {
+    return bad(name + " holds memory without a visible process", limit, used, "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
+  }
+  return good(name + (gpu.own.empty() ? " is idle" : " is held by this deployment"), used);
+}
+
+Findings judge(const Json& expectation, const Output& output) {
+  if (!complete(output)) return {incomplete(output, "GPU memory")};
+  if (!output.values("missing").empty()) return {unsure("GPU memory cannot be read: nvidia-smi is missing")};
+  if (const auto error = output.value("error")) return {unsure("GPU memory cannot be read: nvidia-smi fails", text::printable(*error))};
+  const auto gpus = read_gpus(output);
+  if (gpus.empty()) return {unsure("the list of GPUs is not understood", output.first_line())};
+  if (!output.values("strange").empty()) return {unsure("the list of GPU processes is not understood", output.values("strange").front())};
+  Findings findings;
+  std::size_t own = 0, idle = 0;
+  for (const auto& gpu : gpus) {
+    if (!concerned(gpu, expectation.value("gpus", "all"))) continue;
+    auto found = judge_gpu(gpu, expectation.value("idle_mib", std::uint64_t{0}));
+    if (found.status == FindingStatus::ok) {
+      ++(gpu.own.empty() ? idle : own);
+    } else {
+      findings.push_back(std::move(found));
+    }
+  }
+  if (findings.empty() && own + idle > 0) findings.push_back(good(std::to_string(idle) + " GPUs idle, " + std::to_string(own) + " held by this deployment"));
+  return findings;
+}
+
+}  // namespace
+
+Check gpu_idle_check() {
+  return {.id = "gpu-idle",
+          .title = "GPUs idle or held by this deployment",
+          .why = "memory held by another job fails the start after minutes (state cache, memory imbalance)",
+          .remedy = "nvidia-smi on this node shows who holds its GPUs",
+          .source = "manual section 9; sglang.md M1, M3; sglang#1533, #4233",
+          .seconds = 45,
+          .prelude = k_owner_sh,
+          .body = k_body,
+          .probe = probe,
+          .judge = judge};
+}
+
+}  // namespace sskj::checks

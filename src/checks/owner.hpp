@@ -1,0 +1,48 @@
+// Whose is a process? Shell text that the GPU and port probes share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "support.hpp"
+
+namespace sskj::checks {
+
+// Needs $deployment, $names (containers of ours, one a line) and $adopt (1: those names count as ours without the label).
+// `whose PID` prints "own NAME", "container NAME" or "host COMMAND". The cgroup path holds the container's id with every runtime and both cgroup versions; where it
+// does not (private hierarchies), the ancestors of the process are compared with the containers' first processes.
+inline constexpr std::string_view k_owner_sh = R"sh(
+mine() {
+  docker ps -aq --no-trunc --filter "label=sskj.deployment=$deployment" 2>/dev/null
+  [ "$adopt" = 1 ] && printf '%s\n' "$names" | while IFS= read -r n; do docker ps -aq --no-trunc --filter "name=^/$n\$" 2>/dev/null; done
+}
+own_ids=$(mine)
+own_pids=$(for c in $own_ids; do docker inspect -f '{{.State.Pid}} {{.Name}}' "$c" 2>/dev/null; done | grep -v '^0 ')
+whose() {
+  c=$(sed -n 's/.*\([0-9a-f]\{64\}\).*/\1/p' "/proc/$1/cgroup" 2>/dev/null | head -n 1)
+  if [ -n "$c" ]; then
+    n=$(docker inspect -f '{{.Name}}' "$c" 2>/dev/null); n=${n#/}
+    case "
+$own_ids
+" in *"
+$c
+"*) echo "own $n"; return;; esac
+    [ -n "$n" ] && { echo "container $n"; return; }
+  fi
+  p=$1; hops=0
+  while [ "${p:-0}" -gt 1 ] && [ "$hops" -lt 32 ]; do
+    n=$(printf '%s\n' "$own_pids" | sed -n "s|^$p /||p")
+    [ -n "$n" ] && { echo "own $n"; return; }
+    p=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$p/status" 2>/dev/null); hops=$((hops+1))
+  done
+  n=$(cat "/proc/$1/comm" 2>/dev/null)
+  echo "host ${n:-?}"
+}
+)sh";
+
+/// Variables that the text above needs.
+inline std::vector<Var> owner_vars(const NodeView& view) {
+  return {{"deployment", view.deployment->name}, {"names", lines(container_names(view))}, {"adopt", view.adopt ? "1" : "0"}};
+}
+
+}  // namespace sskj::checks

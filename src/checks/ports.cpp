@@ -1,0 +1,96 @@
+// Ports that ranks will bind are free, or held by containers of this deployment. Read from /proc/net: no tool is needed.
+#include "owner.hpp"
+#include "rows.hpp"
+#include "sskj/deploy/roles.hpp"
+
+namespace sskj::checks {
+namespace {
+
+// A socket with inode 0 has no process any more (TIME_WAIT, orphans): servers bind over it with SO_REUSEADDR. A connection that merely uses the port as its local
+// end blocks a bind as well as a listener does (gpustack#5181).
+// Without root, other users' descriptors are unreadable; then each container of ours is asked for the sockets of its own processes.
+constexpr std::string_view k_body = R"sh(
+[ -r /proc/net/tcp ] || { echo "error /proc/net/tcp is unreadable"; echo end; exit 0; }
+holder() {
+  d=$(find /proc/[0-9]*/fd -lname "socket:\[$1\]" 2>/dev/null | head -n 1)
+  p=${d#/proc/}; p=${p%%/*}
+  if [ -n "$p" ]; then echo "$p $(whose "$p")"; return; fi
+  for c in $own_ids; do
+    if timeout 5 docker exec "$c" sh -c 'ls -l /proc/[0-9]*/fd' 2>/dev/null | grep -q "socket:\[$1\]"; then
+      n=$(docker inspect -f '{{.Name}}' "$c"); echo "- own ${n#/}"; return
+    fi
+  done
+  echo "- hidden uid $2"
+}
+for port in $ports; do
+  hex=$(printf '%04X' "$port")
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v p=":$hex" 'index($2, p) == length($2) - 4 && $10 != 0 {print $4, $10, $8}' | sort -u | head -n 20 |
+  while read -r state inode uid; do
+    case $state in 0A) s=listen;; 06) continue;; *) s=connection;; esac
+    echo "held $port $s $(holder "$inode" "$uid")"
+  done
+  echo "looked $port"
+done
+echo end
+)sh";
+
+std::optional<Probe> probe(const NodeView& view) {
+  std::vector<std::string> ports;
+  for (const auto& on : view.ranks) {
+    const auto* role = deploy::find_role(on.group->role);
+    if (role == nullptr) continue;
+    for (const auto& use : role->ports(*on.group, *on.rank)) ports.push_back(std::to_string(use.port));
+  }
+  ports = unique(ports);
+  if (ports.empty()) return std::nullopt;
+  auto vars = owner_vars(view);
+  vars.push_back({"ports", lines(ports)});
+  return Probe{std::move(vars), Json{{"ports", ports}}.dump()};
+}
+
+Finding judge_port(const std::string& port, const Output& output) {
+  const auto looked = output.values("looked");
+  if (std::find(looked.begin(), looked.end(), port) == looked.end()) return unsure("port " + port + " was not looked at", output.first_line());
+  std::vector<std::string> strangers, hidden;
+  bool own = false;
+  for (const auto& line : output.values("held")) {
+    const auto words = split_blanks(line, 5);  // port, listen|connection, pid, own|container|host|hidden, name
+    if (words[0] != port) continue;
+    if (words.size() != 5) return unsure("port " + port + ": the holder is not understood", line);
+    if (words[3] == "own") {
+      own = true;
+    } else if (words[3] == "hidden") {
+      hidden.push_back(words[4]);
+    } else {
+      strangers.push_back(words[3] + " " + words[4] + (words[2] == "-" ? "" : " (pid " + words[2] + ")") + (words[1] == "listen" ? "" : ", by an outgoing connection"));
+    }
+  }
+  if (!strangers.empty()) return bad("port " + port + " is in use", "free", some_of(unique(strangers)), "end that process or choose another port in the profile");
+  if (!hidden.empty()) return bad("port " + port + " is in use", "free", "a process of " + some_of(unique(hidden)), "see who it is as root: ss -ltnp");
+  return good("port " + port + (own ? " is held by this deployment" : " is free"));
+}
+
+Findings judge(const Json& expectation, const Output& output) {
+  if (!complete(output)) return {incomplete(output, "ports")};
+  if (const auto error = output.value("error")) return {unsure("ports cannot be read", *error)};
+  Findings findings;
+  for (const auto& port : expectation.value("ports", std::vector<std::string>{})) findings.push_back(judge_port(port, output));
+  return findings;
+}
+
+}  // namespace
+
+Check ports_check() {
+  return {.id = "ports",
+          .title = "ports free or held by this deployment",
+          .why = "the engine finds a taken API port only after loading, and a taken dist-init port hangs the rendezvous",
+          .remedy = "ss -ltnp on this node shows who listens",
+          .source = "sglang.md 1.2, N11, N12; gpustack#5181",
+          .seconds = 20,
+          .prelude = k_owner_sh,
+          .body = k_body,
+          .probe = probe,
+          .judge = judge};
+}
+
+}  // namespace sskj::checks

@@ -1,0 +1,14 @@
+// The live table on a terminal.
+#pragma once
+
+#include "model.hpp"
+
+namespace sskj::view {
+
+void human_on(Context& context, const run::Event& event);
+void human_tick(Context& context);
+
+/// Forgets what stands on the screen in favour of the new size.
+void human_resized(Context& context);
+
+}  // namespace sskj::view

@@ -1,0 +1,3 @@
+# shellcheck shell=bash
+lab_faults() { :; }
+faults_of() { echo none; }

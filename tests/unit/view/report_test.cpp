@@ -1,0 +1,46 @@
+#include "sskj/view/report.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sskj::view {
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(StatusReport, What_is_not_known_is_never_shown_as_good) {
+  const std::string text = report_text("status", R"({"groups":[{"name":"g","ranks":[{"rank":0,"node":"n1"}]}]})", false);
+  EXPECT_TRUE(has(text, "unknown")) << text;
+  EXPECT_FALSE(has(text, "ready")) << text;
+  EXPECT_FALSE(has(text, "ok")) << text;
+  EXPECT_TRUE(has(text, "endpoint: -")) << text;
+}
+
+TEST(StatusReport, Takes_members_of_any_type) {
+  for (const char* json : {"{}", "[]", "null", "3", R"({"groups":3,"lock":[],"problems":{"a":1}})", R"({"groups":[3,{"ranks":"x"},{"ranks":[null,[],{"rank":{},"diff":[1]}]}]})",
+                           R"({"problems":[1,null,{"message":2,"hint":[]}]})"}) {
+    EXPECT_FALSE(report_text("status", json, false).empty()) << json;
+    EXPECT_FALSE(report_text("smoke", json, true).empty()) << json;
+  }
+}
+
+TEST(SmokeReport, Tells_correct_wrong_cut_off_and_unknown_apart) {
+  EXPECT_TRUE(has(report_text("smoke", R"({"correct":true,"answer":"1081"})", false), "verdict:   correct\n"));
+  EXPECT_TRUE(has(report_text("smoke", R"({"correct":false,"finish_reason":"stop"})", false), "verdict:   wrong\n"));
+  EXPECT_TRUE(has(report_text("smoke", R"({"correct":false,"finish_reason":"length"})", false), "cut off"));
+  EXPECT_TRUE(has(report_text("smoke", R"({"correct":"yes"})", false), "verdict:   unknown\n"));
+  EXPECT_TRUE(has(report_text("smoke", R"({"model":"k3","models_ok":false})", false), "not in /v1/models"));
+}
+
+TEST(OtherReports, Are_indented_json_and_broken_ones_one_printable_line) {
+  EXPECT_EQ(report_text("bench", R"({"b":1,"a":[2]})", false), "{\n  \"a\": [\n    2\n  ],\n  \"b\": 1\n}\n");
+  EXPECT_EQ(report_text("bench", "{\x1b", false), "bench: unreadable report: {\\x1b\n");
+}
+
+TEST(ReportKinds, Are_listed) {
+  ASSERT_EQ(report_kinds().size(), 2U);
+  EXPECT_EQ(report_kinds()[0].kind, "status");
+  EXPECT_EQ(report_kinds()[1].kind, "smoke");
+}
+
+}  // namespace
+}  // namespace sskj::view
