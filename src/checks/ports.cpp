@@ -1,6 +1,7 @@
 // Ports that ranks will bind are free, or held by containers of this deployment. Read from /proc/net: no tool is needed.
 #include "owner.hpp"
 #include "rows.hpp"
+#include "sskj/deploy/roles.hpp"
 
 namespace sskj::checks {
 namespace {
@@ -36,8 +37,9 @@ echo end
 std::optional<Probe> probe(const NodeView& view) {
   std::vector<std::string> ports;
   for (const auto& on : view.ranks) {
-    if (on.rank->api_port != 0) ports.push_back(std::to_string(on.rank->api_port));
-    if (on.rank->rank == 0 && on.group->dist_init_port != 0 && on.group->ranks.size() > 1) ports.push_back(std::to_string(on.group->dist_init_port));
+    const auto* role = deploy::find_role(on.group->role);
+    if (role == nullptr) continue;
+    for (const auto& use : role->ports(*on.group, *on.rank)) ports.push_back(std::to_string(use.port));
   }
   ports = unique(ports);
   if (ports.empty()) return std::nullopt;

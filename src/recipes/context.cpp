@@ -101,6 +101,12 @@ plan::Step check_step(std::string id, std::string title, std::string node, std::
   return step;
 }
 
+std::string probe_host(const deploy::Group& group, const deploy::Rank& rank) {
+  const bool everywhere = group.host_bind.empty() || group.host_bind == "0.0.0.0" || group.host_bind == "::";
+  if (!everywhere) return group.host_bind;
+  return rank.data_address.empty() ? "127.0.0.1" : rank.data_address;
+}
+
 std::vector<std::string> values_of(const std::vector<Member>& members, std::string (*value)(const Member&)) {
   std::vector<std::string> values;
   for (const auto& member : members) {

@@ -62,6 +62,9 @@ plan::Plan begin_plan(const Context& context);
 plan::Step script_step(std::string id, std::string title, std::string node, std::string script, Millis deadline);
 plan::Step check_step(std::string id, std::string title, std::string node, std::string script, plan::Judgement verdict, Millis deadline);
 
+/// Where a rank's API is asked, as its node sees it: the data address (it is also right from outside), or the one address the engine is bound to.
+std::string probe_host(const deploy::Group& group, const deploy::Rank& rank);
+
 /// Lists over something, as scripts take them.
 std::vector<std::string> values_of(const std::vector<Member>& members, std::string (*value)(const Member&));
 

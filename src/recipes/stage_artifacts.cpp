@@ -1,4 +1,5 @@
 // Files on every node: placed, then read back there and compared.
+#include "sskj/deploy/roles.hpp"
 #include "stages.hpp"
 
 namespace sskj::recipes {
@@ -25,7 +26,7 @@ std::optional<plan::Step> secret_step(const Context& context, const plan::Node& 
   step.title = "place the API key of " + member.group->name;
   step.node = node.id;
   constexpr std::uint32_t k_owner_only = 0600;
-  step.action = plan::PutFile{member.group->api_key_path, k_owner_only, *member.group->api_key, "{secret}\n", ""};
+  step.action = plan::PutFile{member.group->api_key_path, k_owner_only, *member.group->api_key, std::string(deploy::k_engine_config), ""};
   step.deadline = k_put;
   return step;
 }

@@ -38,7 +38,7 @@ const deploy::Rank* first_rank(const Context& context, const deploy::Group& grou
 
 plan::Step ask_step(const Context& context, const deploy::Group& group, const deploy::Rank& rank, std::string_view what) {
   plan::HttpProbe probe;
-  if (!rank.data_address.empty()) probe.host = rank.data_address;
+  probe.host = probe_host(group, rank);
   probe.port = rank.api_port;
   probe.bearer = group.api_key;
   plan::Step step;

@@ -40,7 +40,7 @@ plan::Step watch_step(const Context& context, const Member& member) {
 plan::Step health_step(const Context& context, const Member& member) {
   const auto& group = *member.group;
   plan::HttpProbe probe;
-  if (!member.rank->data_address.empty()) probe.host = member.rank->data_address;
+  probe.host = probe_host(*member.group, *member.rank);
   probe.port = member.rank->api_port;
   probe.target = group.readiness.health_path;
   probe.bearer = group.api_key;

@@ -26,7 +26,7 @@ std::string status_script(const Context& context, const std::vector<Member>& mem
 
 plan::Step health_once(const Context& context, const Member& member, Millis timeout) {
   plan::HttpProbe probe;
-  if (!member.rank->data_address.empty()) probe.host = member.rank->data_address;
+  probe.host = probe_host(*member.group, *member.rank);
   probe.port = member.rank->api_port;
   probe.target = member.group->readiness.health_path;
   probe.bearer = member.group->api_key;

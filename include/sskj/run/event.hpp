@@ -37,18 +37,23 @@ struct Finding {
 enum class StepStatus { ok, changed, unchanged, failed, not_run, lost, timed_out, cancelled, skipped };
 std::string_view to_string(StepStatus status);
 
+/// How a step ended. For an HttpProbe, what its judge sees: `http` set = an answer came; `http` empty and error.code not_ready = nothing listens (refused: normal
+/// while a model loads); `http` empty and error.code timeout = no answer within the request timeout. An unreachable node or a broken connection is not shown
+/// to the judge: nothing is known about the service then.
 struct StepResult {
   std::string step;
   std::string node;
   StepStatus status = StepStatus::skipped;
-  std::optional<Error> error;              ///< set unless ok/changed/unchanged/skipped
+  std::optional<Error> error;              ///< set unless ok/changed/unchanged/skipped; the message begins with the node
   std::optional<int> exit_status;          ///< of a script
-  std::string out, err;                    ///< head and tail, at most 1 MiB each (raw bytes)
+  std::string out, err;                    ///< raw bytes without the `sskj: changed` line; beyond Limits::max_output the first and the last half of it
   std::size_t out_dropped = 0, err_dropped = 0;  ///< bytes cut out between head and tail
   std::optional<HttpResponse> http;
   std::vector<Finding> findings;
   Millis elapsed{0};
-  unsigned attempts = 1;
+  unsigned attempts = 1;                   ///< times the bytes were sent (a connection that never came about counts too)
+  std::string expected, got;               ///< for a failure, e.g. "exit status 0" / "exit status 1"; without the node, so that equal failures fold
+  std::vector<std::string> last_lines;     ///< for a failure: up to 20 last lines of stderr, else stdout; printable UTF-8
 };
 
 /// Progress of one rank as read from its log: "weights" 37/96.
@@ -67,9 +72,9 @@ struct Phase {
 struct Report { std::string kind; std::string json; };
 
 struct RunStarted { const plan::Plan* plan = nullptr; RunVars vars; std::string directory; };
-struct StageStarted { const plan::Stage* stage = nullptr; std::size_t number = 0, count = 0; bool undo = false; };
+struct StageStarted { const plan::Stage* stage = nullptr; std::size_t number = 0, count = 0; bool undo = false; bool always = false; };  ///< number as in to_text
 struct StepStarted { const plan::Step* step = nullptr; };
-struct StepOutput { const plan::Step* step = nullptr; Stream stream = Stream::out; std::string bytes; };  ///< only for follow steps and at -vv
+struct StepOutput { const plan::Step* step = nullptr; Stream stream = Stream::out; std::string bytes; bool watch = false; };  ///< follow steps; watch steps (watch = true: for the journal, not for the screen); all with Limits::stream_all
 struct StepRetried { const plan::Step* step = nullptr; std::string reason; };
 struct StepProgress { const plan::Step* step = nullptr; std::string text; };  ///< e.g. "health: refused (loading)"; on change only
 struct PhaseReported { Phase phase; };

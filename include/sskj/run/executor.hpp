@@ -20,7 +20,7 @@ struct NodeOutput {
   const StepResult* result = nullptr;
 };
 
-/// A judge's answer. `ok` decides the step (or stage); `again` asks an HttpProbe with poll_every to go on polling, `progress` says why in three words.
+/// A judge's answer. Findings without a node get the step's. `ok` decides the step (or stage); `again` asks an HttpProbe with poll_every to go on polling, `progress` says why in three words.
 struct Verdict {
   bool ok = false;
   bool again = false;
@@ -48,9 +48,15 @@ struct Limits {
   std::size_t fanout = 64;               ///< nodes worked on at once
   std::size_t max_output = 1U << 20;     ///< bytes kept per stream and step (head and tail)
   bool keep_failed = false;              ///< skip undo
+  bool stream_all = false;               ///< StepOutput for every script, not for followed ones only (-vv)
+  std::string run_directory;             ///< passed on in RunStarted; empty = no journal
 };
 
-/// One run. start() returns at once; `finished` is called once, from the loop.
+/// One run of a plan that validate() accepts. start() returns at once; `finished` is called once, from the loop. The plan, transport and sink outlive it.
+///
+/// After a lost connection a script, put or check is sent once more, the same bytes, as soon as the node can be reached again: within 30 s, or, in a stage that
+/// waits (has a polled HttpProbe), within the step's deadline. Lost again is final. In a waiting stage a node that cannot be reached is tried until the deadline,
+/// except for a changed or unknown host key. Values of secrets are replaced by `[secret]` in everything remote that enters an event.
 class Executor {
  public:
   Executor(const plan::Plan& plan, Transport& transport, EventSink& sink, Drivers drivers, Limits limits, RunVars vars);
@@ -64,7 +70,7 @@ class Executor {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace sskj::run
