@@ -351,6 +351,16 @@ std::optional<Leaf> read_leaf(const Row& row, const Value& value, const std::str
 }
 
 std::string written(const Row& row, const Value& value) {
+  const bool list = row.type == Type::words || row.type == Type::mounts || row.type == Type::ulimits;
+  if (value.kind == Value::Kind::scalar && list) {
+    std::vector<std::string> words;
+    if (const auto split = split_words(value.text)) {
+      for (const ShellWord& word : *split) {
+        words.push_back(word.text);
+      }
+      return shell::join(words);
+    }
+  }
   if (value.kind == Value::Kind::scalar) {
     return row.type == Type::secret && !value.text.empty() && !is_secret_reference(value.text) ? "(refused literal)" : value.text;
   }

@@ -1,9 +1,10 @@
 #include "tree.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "sskj/core/shell.hpp"
+#include "words.hpp"
 
 namespace sskj::profile {
 
@@ -57,36 +58,56 @@ SourceRef position(const Value& value, std::size_t offset) {
 
 namespace {
 
-void append_list(Value& base, Value over) {
-  if (base.kind == Value::Kind::null) {
-    base = std::move(over);
-    return;
-  }
-  if (base.kind == Value::Kind::scalar && over.kind == Value::Kind::scalar) {
-    base.text += "\n" + over.text;  // both are word lists in text form: a newline separates words
-    base.anchors.clear();
-    return;
-  }
-  if (base.kind == Value::Kind::list && over.kind == Value::Kind::scalar) {
-    base.items.push_back(std::move(over));
-    return;
-  }
-  if (base.kind == Value::Kind::scalar && over.kind == Value::Kind::list) {
-    // The base is a word list in text form (an env profile under a YAML one): write the new words the same way.
-    for (const Value& item : over.items) {
-      base.text += "\n" + shell::quote(item.text);
+// A list in text form (shell words) as items with their positions; a map of a list type (ulimits) as NAME=VALUE items. False when the text cannot be split.
+bool to_items(Value& value) {
+  Value out;
+  out.kind = Value::Kind::list;
+  out.at = value.at;
+  out.origin = value.origin;
+  if (value.kind == Value::Kind::scalar) {
+    const auto words = split_words(value.text);
+    if (!words) {
+      return false;
     }
-    base.anchors.clear();
+    for (const ShellWord& word : *words) {
+      out.items.push_back(scalar(word.text, position(value, word.offset)));
+    }
+  } else {
+    out.items = std::move(value.items);
+    for (const Member& member : value.members) {
+      out.items.push_back(scalar(member.key + "=" + member.value.text, member.at));
+    }
+  }
+  value = std::move(out);
+  return true;
+}
+
+void append_list(Value& base, Value over) {
+  if (!to_items(over) || base.kind == Value::Kind::null) {
+    base = std::move(over);  // what cannot be split is reported when it is bound
     return;
   }
-  for (Value& item : over.items) {
-    base.items.push_back(std::move(item));
+  if (to_items(base)) {
+    std::move(over.items.begin(), over.items.end(), std::back_inserter(base.items));
   }
 }
 
 }  // namespace
 
-void merge(Value& base, Value over) {
+namespace {
+
+// Overlays wait until they are chosen: their `NAME+` and nulls are kept as they are.
+void keep_overlays(Value& base, Value over) {
+  if (base.kind != Value::Kind::map || over.kind != Value::Kind::map) {
+    base = std::move(over);
+    return;
+  }
+  for (Member& member : over.members) {
+    keep_overlays(ensure(base, member.key, member.at), std::move(member.value));
+  }
+}
+
+void merge_below(Value& base, Value over, bool root) {
   if (over.kind != Value::Kind::map) {
     base = std::move(over);
     return;
@@ -96,15 +117,21 @@ void merge(Value& base, Value over) {
     base.origin = over.origin;
   }
   for (Member& member : over.members) {
-    if (member.key.size() > 1 && member.key.back() == '+') {
+    if (root && member.key == "variants") {
+      keep_overlays(ensure(base, member.key, member.at), std::move(member.value));
+    } else if (member.key.size() > 1 && member.key.back() == '+') {
       append_list(ensure(base, std::string_view(member.key).substr(0, member.key.size() - 1), member.at), std::move(member.value));
     } else if (member.value.kind == Value::Kind::null) {
       remove(base, member.key);
     } else {
-      merge(ensure(base, member.key, member.at), std::move(member.value));
+      merge_below(ensure(base, member.key, member.at), std::move(member.value), false);
     }
   }
 }
+
+}  // namespace
+
+void merge(Value& base, Value over) { merge_below(base, std::move(over), true); }
 
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> parts;

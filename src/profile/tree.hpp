@@ -45,7 +45,8 @@ void remove(Value& map, std::string_view key);
 /// Position of a byte of a scalar's text.
 SourceRef position(const Value& scalar, std::size_t offset);
 
-/// Lay `over` on `base`: maps merge member by member, other values replace, null takes a setting away, and a key `NAME+` appends to the list NAME.
+/// Lay `over` on `base`: maps merge member by member, other values replace, null takes a setting away, and a key `NAME+` appends to the list NAME. Both are roots:
+/// `variants` is kept as written until one is chosen.
 void merge(Value& base, Value over);
 
 std::vector<std::string> split_path(std::string_view path);

@@ -22,7 +22,7 @@ constexpr std::array k_zero_width{Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, 
                                   Range{0x2060, 0x2064}, Range{0x20D0, 0x20F0}, Range{0xFE00, 0xFE0F}, Range{0xFEFF, 0xFEFF}};
 constexpr std::array k_double_width{Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0x33FF},   Range{0x3400, 0x4DBF}, Range{0x4E00, 0x9FFF},
                                     Range{0xA000, 0xA4CF},   Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F}, Range{0xFF00, 0xFF60},
-                                    Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F}, Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
+                                    Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F6FF}, Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
 
 bool within(std::span<const Range> ranges, char32_t point) {
   return std::any_of(ranges.begin(), ranges.end(), [point](const Range& range) { return point >= range.first && point <= range.last; });

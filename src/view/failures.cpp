@@ -35,7 +35,14 @@ std::string word_of(const run::StepResult& result) {
 std::string clean(std::string_view text) { return text::printable(text::to_valid_utf8(text, k_max_message), true); }
 
 std::vector<std::string> tail_of(const run::StepResult& result, std::size_t count) {
-  std::vector<std::string> lines = last_lines(result.err, count);
+  std::vector<std::string> lines;
+  const std::size_t first = result.last_lines.size() - std::min(count, result.last_lines.size());
+  for (std::size_t i = first; i < result.last_lines.size(); ++i) {
+    lines.push_back(remote_line(result.last_lines[i], 300));
+  }
+  if (lines.empty()) {
+    lines = last_lines(result.err, count);
+  }
   if (lines.empty()) {
     lines = last_lines(result.out, count);
   }
@@ -215,6 +222,16 @@ void add_finding(Model& model, const run::Finding& finding, const std::string& s
   }
 }
 
+void forgive(Model& model, const run::Finding& finding) {
+  std::erase_if(model.failures, [&](const Failure& failure) { return failure.check == finding.check && failure.node == finding.node && failure.message == finding.message; });
+}
+
+void forgive(Model& model, const run::StepResult& result) {
+  for (const run::Finding& finding : result.findings) {
+    forgive(model, finding);
+  }
+}
+
 void add_step_failures(Model& model, const plan::Step& step, const run::StepResult& result, const std::string& stage, std::size_t tail) {
   bool told = false;
   for (const run::Finding& finding : result.findings) {
@@ -224,7 +241,7 @@ void add_step_failures(Model& model, const plan::Step& step, const run::StepResu
   if (told) {
     return;
   }
-  Failure failure{stage, step.title, step.node, word_of(result), {}, {}, {}, step.hint, tail_of(result, tail), {}};
+  Failure failure{stage, step.title, step.node, word_of(result), {}, result.expected, result.got, step.hint, tail_of(result, tail), {}};
   if (result.error) {
     failure.message = result.error->message;
     failure.hint = result.error->hint.empty() ? step.hint : result.error->hint;
@@ -260,6 +277,9 @@ std::string failures_text(const Model& model, const Options& options, bool color
   std::string result;
   for (const Block& block : blocks_of(primary)) {
     result += block_text(block, options, color);
+  }
+  for (const Failure* failure : primary) {  // what failed was not merely cancelled
+    std::erase(cancelled, failure->node);
   }
   if (!cancelled.empty()) {
     const std::string why = primary.empty() ? "" : fmt::format(" because {} failed", primary.front()->node.empty() ? "the stage" : text::printable(primary.front()->node));

@@ -14,6 +14,10 @@ void add_step_failures(Model& model, const plan::Step& step, const run::StepResu
 /// Keeps a finding (each once); one that failed is a failure too.
 void add_finding(Model& model, const run::Finding& finding, const std::string& stage);
 
+/// What is tolerated is data, not a failure: takes back what its findings added.
+void forgive(Model& model, const run::Finding& finding);
+void forgive(Model& model, const run::StepResult& result);
+
 /// A stage's own error, unless its steps said it already.
 void add_stage_failure(Model& model, const Error& error, const std::string& stage);
 

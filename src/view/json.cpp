@@ -57,6 +57,8 @@ ordered_json steps_of(const Model& model) {
                       {"attempts", result.attempts}};
     step["exit_status"] = result.exit_status ? ordered_json(*result.exit_status) : ordered_json(nullptr);
     step["http_status"] = result.http ? ordered_json(result.http->status) : ordered_json(nullptr);
+    step["expected"] = valid(result.expected);
+    step["got"] = valid(result.got);
     step["error"] = result.error ? error_of(*result.error) : ordered_json(nullptr);
     steps.push_back(std::move(step));
   }
@@ -166,7 +168,9 @@ void json_tick(Context& context) {
 }
 
 void ndjson_on(Context& context, const run::Event& event) {
-  context.output.out.write(escape_controls(run::event_to_json(event)) + "\n");
+  run::EventJsonOptions options;
+  options.at = context.options.timestamp ? context.options.timestamp() : std::string{};
+  context.output.out.write(escape_controls(run::event_to_json(event, options)) + "\n");
   if (std::holds_alternative<run::RunFinished>(event)) {
     context.output.out.drain(k_drain_limit);
   }

@@ -20,7 +20,8 @@ constexpr Millis k_first_frame{400};     // a run that ends sooner needs no tabl
 constexpr std::size_t k_bar = 12;        // columns of a bar without its brackets
 
 struct Line {
-  std::string name, what, right;
+  std::string name, what;
+  std::vector<std::string> right;  ///< what stands at the right, the longest form first
   Tone tone = Tone::plain;
 };
 
@@ -47,18 +48,30 @@ Line line_of(const NodeState& node) {
   if (!node.failed.empty()) {
     return {{}, "FAILED: " + node.failed, {}, Tone::bad};
   }
+  if (node.cancelled) {
+    return {{}, "cancelled", {}, Tone::dim};
+  }
   if (!node.busy) {
     return {{}, node.activity.empty() ? "waiting" : node.activity + ": done, waiting for the others", {}, Tone::dim};
   }
   return {{}, node.activity + (node.detail.empty() ? "" : " · " + node.detail), {}, Tone::plain};
 }
 
-std::string right_of(const NodeState& node, Millis now) {
+std::vector<std::string> forms(const std::string& bar, const std::string& count, const std::string& elapsed) {
+  if (count.empty()) {
+    return {elapsed};
+  }
+  return {fmt::format("{} {:>7} {}", bar, count, elapsed), fmt::format("{:>7} {}", count, elapsed), count};
+}
+
+std::string elapsed_since(Millis since, Millis now) { return fmt::format("{:>6}", clock_text((now - since).count())); }
+
+std::vector<std::string> right_of(const NodeState& node, Millis now) {
   if (node.ended) {
     return {};
   }
-  const std::string elapsed = fmt::format("{:>6}", clock_text((now - node.since).count()));
-  return node.total == 0 || !node.busy ? elapsed : fmt::format("{} {:>7} {}", bar(node.done, node.total), fmt::format("{}/{}", node.done, node.total), elapsed);
+  const bool counts = node.total > 0 && node.busy;
+  return forms(bar(node.done, node.total), counts ? fmt::format("{}/{}", node.done, node.total) : std::string{}, elapsed_since(node.since, now));
 }
 
 std::vector<Line> node_lines(const Model& model) {
@@ -94,28 +107,40 @@ std::vector<Line> folded_lines(const Model& model) {
   std::vector<Line> lines;
   for (Fold& fold : folds) {
     fold.line.name = fmt::format("{:>4} {}", fold.nodes.size(), text::printable(nodeset::fold(fold.nodes)));
-    const std::string range = fold.least == fold.most ? fmt::format("{}", fold.least) : fmt::format("{}-{}", fold.least, fold.most);
-    const bool ended = model.finished.has_value();
-    const std::string elapsed = ended ? "" : fmt::format("{:>6}", clock_text((model.now - fold.since).count()));
-    fold.line.right = fold.total == 0 ? elapsed : fmt::format("{} {}/{} {}", bar(fold.least, fold.total), range, fold.total, elapsed);
+    if (!model.finished) {
+      const std::string range = fold.least == fold.most ? fmt::format("{}", fold.least) : fmt::format("{}-{}", fold.least, fold.most);
+      const std::string count = fold.total == 0 ? std::string{} : fmt::format("{}/{}", range, fold.total);
+      fold.line.right = forms(bar(fold.least, fold.total), count, elapsed_since(fold.since, model.now));
+    }
     lines.push_back(std::move(fold.line));
   }
   return lines;
 }
 
-std::string header(const Model& model) {
+std::string header(const Model& model, std::size_t width) {
   std::string text = text::printable(model.verb + (model.deployment.empty() ? "" : " " + model.deployment));
   const StageRecord* stage = current_stage(model);
   if (stage != nullptr && !model.finished) {
     text += stage->undo ? " · undo" : (stage->count > 0 ? fmt::format(" · stage {}/{}", stage->number, stage->count) : std::string{});
     text += " · " + text::printable(stage->title);
   }
-  return fmt::format("{} · {}", text, clock_text((model.now - model.started.value_or(model.now)).count()));
+  const std::string elapsed = " · " + clock_text((model.now - model.started.value_or(model.now)).count());
+  return cut(text, width - std::min(width, columns(elapsed))) + elapsed;
 }
 
-std::vector<std::string> frame(const Context& context, std::vector<std::size_t>& widths) {
+// The longest form at the right that leaves room for some words; none where even the shortest does not.
+std::string fitting(const Line& line, std::size_t name_width, std::size_t width) {
+  const std::size_t words = std::min<std::size_t>(columns(line.what), 24);
+  for (const std::string& form : line.right) {
+    if (name_width + 2 + words + 1 + columns(form) <= width) {
+      return form;
+    }
+  }
+  return {};
+}
+
+std::vector<Line> visible_lines(const Context& context) {
   const Model& model = context.model;
-  const std::size_t width = std::max(context.output.width, 20U) - 1;  // the last column stays free: writing there wraps on some terminals
   const std::size_t height = std::max(context.output.height, 4U) - 2;
   const bool fold = model.nodes.size() > context.options.fold_above || model.nodes.size() + 1 > height;
   std::vector<Line> lines = fold ? folded_lines(model) : node_lines(model);
@@ -124,19 +149,26 @@ std::vector<std::string> frame(const Context& context, std::vector<std::size_t>&
     lines.resize(height - 2);
     lines.push_back({fmt::format("… {} more", hidden), {}, {}, Tone::dim});
   }
+  return lines;
+}
+
+std::vector<std::string> frame(const Context& context, std::vector<std::size_t>& widths) {
+  const bool color = context.output.err_color;
+  const std::size_t width = std::max(context.output.width, 20U) - 1;  // the last column stays free: writing there wraps on some terminals
+  const std::vector<Line> lines = visible_lines(context);
   std::size_t name_width = 4;
   for (const Line& line : lines) {
     name_width = std::max(name_width, columns(line.name));
   }
   name_width = std::min(name_width, std::max<std::size_t>(width / 3, 8));
-  std::vector<std::string> result{paint(Tone::bold, cut(header(model), width), context.output.err_color)};
-  widths.assign(1, std::min(columns(header(model)), width));
+  const std::string top = header(context.model, width);
+  std::vector<std::string> result{paint(Tone::bold, top, color)};
+  widths.assign(1, columns(top));
   for (const Line& line : lines) {
-    const std::size_t fixed = name_width + 2 + (line.right.empty() ? 0 : columns(line.right) + 1);
-    const std::string right = fixed + 8 > width ? "" : line.right;
-    const std::size_t room = width - std::min(width, right.empty() ? name_width + 2 : fixed);
+    const std::string right = fitting(line, name_width, width);
+    const std::size_t room = width - std::min(width, name_width + 2 + (right.empty() ? 0 : columns(right) + 1));
     const std::string what = right.empty() ? cut(line.what, room) : pad(line.what, room) + " ";
-    result.push_back(pad(line.name, name_width) + "  " + paint(line.tone, what, context.output.err_color) + right);
+    result.push_back(pad(line.name, name_width) + "  " + paint(line.tone, what, color) + right);
     widths.push_back(name_width + 2 + columns(what) + columns(right));
   }
   return result;
@@ -204,7 +236,7 @@ void human_on(Context& context, const run::Event& event) {
 
 void human_tick(Context& context) {
   const Model& model = context.model;
-  if (model.finished || !model.started || context.output.err.pending() > 0) {
+  if (model.finished || !model.started || context.options.verbosity < 0 || context.output.err.pending() > 0) {
     return;  // a reader that does not keep up gets fewer frames, not later ones
   }
   const Millis last = context.live.drawn.value_or(*model.started - k_between_frames);

@@ -54,8 +54,8 @@ struct Applier {
     stage.count = event.count;
     stage.undo = event.undo;
     stage.started = model.now;
-    model.watch_steps.clear();
     if (event.stage != nullptr) {
+      stage.tolerated = event.stage->on_failure == plan::OnFailure::tolerate;
       stage.id = event.stage->id;
       stage.title = event.stage->title.empty() ? event.stage->id : event.stage->title;
       for (const auto& step : event.stage->watch) {
@@ -74,6 +74,7 @@ struct Applier {
     }
     node.running.insert(event.step->id);
     node.busy = true;
+    node.cancelled = false;
     node.since = model.now;
     node.activity = text::printable(event.step->title);
     node.detail.clear();
@@ -84,9 +85,7 @@ struct Applier {
     if (event.step == nullptr) {
       return;
     }
-    const auto* script = std::get_if<plan::RunScript>(&event.step->action);
-    const bool answer = script != nullptr && script->follow && !model.watch_steps.contains(event.step->id);
-    if (answer && options.remote_output == RemoteOutput::folded) {
+    if (is_answer(model, options, *event.step) && options.remote_output == RemoteOutput::folded) {
       NodeText& text = model.texts[event.step->node];
       const bool out = event.stream == run::Stream::out;
       keep(out ? text.out : text.err, out ? text.out_dropped : text.err_dropped, event.bytes);
@@ -132,17 +131,23 @@ struct Applier {
       return;
     }
     const bool watch = model.watch_steps.contains(event.step->id);
-    StepRecord record{current_stage(model) == nullptr ? "" : current_stage(model)->id, event.step->title, event.result, watch,
-                      event.step->on_failure == plan::OnFailure::tolerate, current_stage(model) != nullptr && current_stage(model)->undo};
+    const StageRecord* stage = current_stage(model);
+    StepRecord record{stage == nullptr ? "" : stage->id, event.step->title, event.result, watch, event.step->on_failure == plan::OnFailure::tolerate,
+                      stage != nullptr && stage->undo};
+    record.tolerated = record.tolerated || tolerating();
     NodeState& node = node_of(model, event.step->node);
     node.running.erase(event.step->id);
     node.busy = !node.running.empty();
-    take_text(*event.step, event.result, watch);
+    take_text(*event.step, event.result);
     const StepStatus status = event.result.status;
     const bool ended_watch = watch && status == StepStatus::cancelled;  // the stage is over: how every watch ends
-    if (is_failure(status) && !record.tolerated && !ended_watch) {
-      add_step_failures(model, *event.step, event.result, stage_title(), options.tail_lines);
-      if (node.failed.empty()) {
+    if (record.tolerated) {
+      forgive(model, event.result);
+    } else if (is_failure(status) && !ended_watch) {
+      const bool shown = is_answer(model, options, *event.step);  // its output is on stdout already
+      add_step_failures(model, *event.step, event.result, stage_title(), shown ? 0 : options.tail_lines);
+      node.cancelled = status == StepStatus::cancelled;
+      if (node.failed.empty() && !node.cancelled) {
         node.failed = text::printable(event.step->title);
       }
     }
@@ -154,7 +159,12 @@ struct Applier {
     model.steps.push_back(std::move(record));
   }
 
-  void operator()(const run::FindingReported& event) const { add_finding(model, event.finding, stage_title()); }
+  void operator()(const run::FindingReported& event) const {
+    add_finding(model, event.finding, stage_title());
+    if (tolerating()) {
+      forgive(model, event.finding);
+    }
+  }
 
   void operator()(const run::ReportReady& event) const { model.reports[event.report.kind] = event.report.json; }
 
@@ -171,10 +181,9 @@ struct Applier {
     stage->skipped = event.skipped;
     stage->elapsed = event.elapsed;
     stage->error = event.error;
-    if (!stage->ok && !stage->skipped && event.error) {
+    if (!stage->ok && !stage->skipped && !stage->tolerated && event.error) {
       add_stage_failure(model, *event.error, stage->title);
     }
-    model.watch_steps.clear();
   }
 
   void operator()(const run::HostSummary& event) const {
@@ -195,12 +204,13 @@ struct Applier {
   }
 
  private:
+  bool tolerating() const { return current_stage(model) != nullptr && current_stage(model)->tolerated; }
+
   std::string stage_title() const { return current_stage(model) == nullptr ? std::string{} : current_stage(model)->title; }
 
   // A script whose output nobody streamed hands it over with its result.
-  void take_text(const plan::Step& step, const run::StepResult& result, bool watch) const {
-    const auto* script = std::get_if<plan::RunScript>(&step.action);
-    if (script == nullptr || !script->follow || watch || options.remote_output == RemoteOutput::hidden) {
+  void take_text(const plan::Step& step, const run::StepResult& result) const {
+    if (!is_answer(model, options, step)) {
       return;
     }
     NodeText& text = model.texts[step.node];
@@ -236,9 +246,9 @@ std::map<std::string, HostClass> final_classes(const Model& model) {
   return classes;
 }
 
-NodeState* find_node(Model& model, std::string_view id) {
-  const auto at = model.index.find(id);
-  return at == model.index.end() ? nullptr : &model.nodes[at->second];
+bool is_answer(const Model& model, const Options& options, const plan::Step& step) {
+  const auto* script = std::get_if<plan::RunScript>(&step.action);
+  return script != nullptr && script->follow && !model.watch_steps.contains(step.id) && options.remote_output != RemoteOutput::hidden;
 }
 
 const StageRecord* current_stage(const Model& model) { return model.stages.empty() ? nullptr : &model.stages.back(); }

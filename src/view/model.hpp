@@ -19,6 +19,7 @@ struct NodeState {
   std::string detail;                    ///< progress text, e.g. "health: refused (loading)"
   std::size_t done = 0, total = 0;       ///< of the phase; 0/0 = no count
   bool busy = false;
+  bool cancelled = false;
   std::set<std::string> running;         ///< step ids
   Millis since{0};                       ///< when the activity began
   std::string phase;                     ///< last phase seen; empty before the first
@@ -45,7 +46,7 @@ struct Failure {
 struct StageRecord {
   std::string id, title;
   std::size_t number = 0, count = 0;
-  bool undo = false, finished = false, ok = false, skipped = false;
+  bool undo = false, tolerated = false, finished = false, ok = false, skipped = false;
   Millis started{0}, elapsed{0};
   std::optional<Error> error;
 };
@@ -53,8 +54,12 @@ struct StageRecord {
 struct NodeText {
   std::string out, err;
   std::size_t out_dropped = 0, err_dropped = 0;
-  std::string partial_out, partial_err;  ///< a line that has not ended (prefixed output)
   std::optional<int> exit_status;
+};
+
+/// Lines of a streamed script that have not ended.
+struct Partial {
+  std::string out, err;
 };
 
 struct Model {
@@ -62,12 +67,13 @@ struct Model {
   std::vector<NodeState> nodes;          ///< in plan order
   std::map<std::string, std::size_t, std::less<>> index;
   std::vector<StageRecord> stages;
-  std::set<std::string> watch_steps;     ///< of the running stage
+  std::set<std::string> watch_steps;     ///< of all stages so far
   std::vector<StepRecord> steps;
   std::vector<Failure> failures;
   std::vector<run::Finding> findings;
   std::map<std::string, std::string, std::less<>> reports;  ///< kind -> JSON
-  std::map<std::string, NodeText, std::less<>> texts;       ///< output of follow steps
+  std::map<std::string, NodeText, std::less<>> texts;       ///< node -> output of follow steps
+  std::map<std::string, Partial, std::less<>> partials;     ///< step id -> streamed output
   std::optional<run::RunFinished> finished;
   std::optional<Millis> started;
   Millis now{0};
@@ -79,7 +85,8 @@ void apply(Model& model, const run::Event& event, const Options& options);
 /// The class of every node of the run: as the executor said, else what the events allow (never ok without its word).
 std::map<std::string, run::HostClass> final_classes(const Model& model);
 
-NodeState* find_node(Model& model, std::string_view id);
+/// Whether the output of this step is what the user asked for (exec, logs).
+bool is_answer(const Model& model, const Options& options, const plan::Step& step);
 const StageRecord* current_stage(const Model& model);
 
 /// Whether a step's status is a failure to report.

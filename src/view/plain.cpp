@@ -17,6 +17,8 @@ namespace {
 
 constexpr Millis k_gather{1'000};     // changes of several nodes within this time share one line
 constexpr Millis k_count_every{30'000};
+constexpr std::size_t k_set_columns = 60;
+constexpr Millis k_long_stage{10'000};  // a stage that took longer says so
 constexpr Millis k_heartbeat{50'000};  // below a minute even when ticks come late
 
 std::string time_text(const Context& context) {
@@ -31,6 +33,12 @@ void line(Context& context, std::string_view text) {
   context.plain.written = context.model.now;
 }
 
+// A long set is named by its size and its beginning.
+std::string set_text(const std::vector<std::string>& nodes) {
+  const std::string set = text::printable(nodeset::fold(nodes));
+  return columns(set) <= k_set_columns ? set : fmt::format("{} ({})", counted(nodes.size(), "node"), cut(set, k_set_columns));
+}
+
 void flush(Context& context) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const auto& [node, text] : context.plain.pending) {
@@ -40,7 +48,7 @@ void flush(Context& context) {
   context.plain.pending.clear();
   context.plain.pending_since.reset();
   for (const auto& [text, nodes] : groups) {
-    line(context, fmt::format("{} {}", text::printable(nodeset::fold(nodes)), text));
+    line(context, fmt::format("{} {}", set_text(nodes), text));
   }
 }
 
@@ -79,6 +87,8 @@ struct Plain {
     const StageRecord& stage = *current_stage(context.model);
     if (event.skipped) {
       line(context, fmt::format("stage {} skipped", text::printable(stage.title)));
+    } else if (event.ok && event.elapsed >= k_long_stage) {
+      line(context, fmt::format("stage {} done in {}", text::printable(stage.title), clock_text(event.elapsed.count())));
     } else if (!event.ok) {
       line(context, fmt::format("stage {} failed after {}", text::printable(stage.title), clock_text(event.elapsed.count())));
     }
@@ -101,11 +111,12 @@ struct Plain {
     const auto at = context.plain.counted.find(phase.node);
     const bool other = !context.plain.phases.contains(phase.node) || context.plain.phases[phase.node] != phase.name;
     const bool whole = phase.total > 0 && phase.done == phase.total;
-    const bool due = at == context.plain.counted.end() || context.model.now - at->second >= k_count_every;
+    const bool many = context.model.nodes.size() > context.options.fold_above;  // the heartbeat has their counts
+    const bool due = !many && (at == context.plain.counted.end() || context.model.now - at->second >= k_count_every);
     if (phase.fatal) {
       change(context, phase.node, "FATAL in " + count_text(phase) + ": " + text::printable(phase.cause));
-    } else if (other || whole || due) {
-      change(context, phase.node, count_text(phase));
+    } else if (other || (whole && !many) || due) {
+      change(context, phase.node, many ? text::printable(phase.name) : count_text(phase));
       context.plain.counted[phase.node] = context.model.now;
     }
     context.plain.phases[phase.node] = phase.name;
@@ -114,29 +125,48 @@ struct Plain {
   void operator()(const run::StepFinished& event) const {
     const bool told = event.step != nullptr && is_failure(event.result.status) && event.result.status != run::StepStatus::cancelled;
     if (told && event.step->on_failure == plan::OnFailure::fail) {
-      const std::string why = event.result.error ? ": " + remote_line(event.result.error->message, 300) : "";
+      std::string why = event.result.error ? ": " + remote_line(event.result.error->message, 300) : "";
+      const std::string prefix = ": " + event.step->node + ": ";  // the line begins with the node already
+      why = why.starts_with(prefix) ? why.substr(prefix.size() - 2) : why;
       change(context, event.step->node, text::printable(fmt::format("{}: {}{}", event.step->title, run::to_string(event.result.status), why)));
     }
   }
 };
 
-// "ready: 3 weights, 1 rendezvous": where the nodes are, most first.
-std::string heartbeat_text(const Model& model) {
-  std::vector<std::pair<std::string, std::size_t>> states;
-  for (const NodeState& node : model.nodes) {
-    const std::string state = !node.failed.empty() ? "failed" : (node.busy ? node.activity : std::string("waiting"));
-    const auto at = std::find_if(states.begin(), states.end(), [&](const auto& entry) { return entry.first == state; });
-    ++(at == states.end() ? states.emplace_back(state, 0) : *at).second;
+struct Where {
+  std::string activity;
+  std::size_t nodes = 0, least = 0, most = 0, total = 0;
+};
+
+std::string where_text(const Where& where) {
+  std::string text = fmt::format("{} {}", where.nodes, where.activity);
+  if (where.total > 0) {
+    text += where.least == where.most ? fmt::format(" {}/{}", where.most, where.total) : fmt::format(" {}-{}/{}", where.least, where.most, where.total);
   }
-  std::stable_sort(states.begin(), states.end(), [](const auto& left, const auto& right) { return left.second > right.second; });
+  return text;
+}
+
+// Where the nodes are, most of them first: "3 weights 37-41/96, 1 rendezvous".
+std::string heartbeat_text(const Model& model) {
+  std::vector<Where> places;
+  for (const NodeState& node : model.nodes) {
+    const std::string activity = !node.failed.empty() ? "failed" : (node.busy ? node.activity : std::string("waiting"));
+    auto at = std::find_if(places.begin(), places.end(), [&](const Where& place) { return place.activity == activity; });
+    if (at == places.end()) {
+      at = places.insert(places.end(), Where{activity, 0, node.done, node.done, node.busy ? node.total : 0});
+    }
+    ++at->nodes;
+    at->least = std::min(at->least, node.done);
+    at->most = std::max(at->most, node.done);
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Where& left, const Where& right) { return left.nodes > right.nodes; });
   const StageRecord* stage = current_stage(model);
   std::string text = fmt::format("still at it after {}", clock_text((model.now - model.started.value_or(model.now)).count()));
   text += stage == nullptr ? "" : fmt::format(", {}", text::printable(stage->title));
-  std::string list;
-  for (std::size_t i = 0; i < std::min<std::size_t>(states.size(), 4); ++i) {
-    list += fmt::format("{}{} {}", list.empty() ? ": " : ", ", states[i].second, states[i].first);
+  for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 4); ++i) {
+    text += (i == 0 ? ": " : ", ") + where_text(places[i]);
   }
-  return text + list;
+  return text;
 }
 
 // A verb that answers a question (status, exec) is quick: its lines would only stand in the way of a script; the heartbeat stays.

@@ -47,15 +47,10 @@ std::string take_lines(std::string& partial, const std::string& node, bool end) 
 }
 
 std::string streamed(Context& context, const run::StepOutput& event) {
-  NodeText& text = context.model.texts[event.step->node];
-  std::string& partial = event.stream == run::Stream::out ? text.partial_out : text.partial_err;
-  partial += event.bytes;
-  return take_lines(partial, text::printable(event.step->node), false);
-}
-
-bool is_answer(const Context& context, const plan::Step& step) {
-  const auto* script = std::get_if<plan::RunScript>(&step.action);
-  return script != nullptr && script->follow && !context.model.watch_steps.contains(step.id) && context.options.remote_output != RemoteOutput::hidden;
+  Partial& partial = context.model.partials[event.step->id];
+  std::string& text = event.stream == run::Stream::out ? partial.out : partial.err;
+  text += event.bytes;
+  return take_lines(text, text::printable(event.step->node), false);
 }
 
 struct Verbose {
@@ -70,13 +65,14 @@ struct Verbose {
     if (event.step == nullptr) {
       return {};
     }
-    const bool answer = is_answer(context, *event.step);
+    const bool answer = is_answer(context.model, context.options, *event.step);
     if (answer && context.options.remote_output == RemoteOutput::prefixed) {
       const std::string lines = streamed(context, event);
       (event.stream == run::Stream::out ? context.output.out : context.output.err).write(lines);
       return {};
     }
-    return !answer && context.options.verbosity >= 2 ? streamed(context, event) : std::string{};
+    const int level = event.watch ? 3 : 2;  // a followed log shows as phases; -vvv shows its lines too
+    return !answer && context.options.verbosity >= level ? streamed(context, event) : std::string{};
   }
 
   std::string operator()(const run::StepFinished& event) const {
@@ -94,14 +90,15 @@ struct Verbose {
  private:
   // The last line of a script need not end in a newline.
   std::string rest_of(const plan::Step& step) const {
-    const auto at = context.model.texts.find(step.node);
-    if (at == context.model.texts.end()) {
+    const auto at = context.model.partials.find(step.id);
+    if (at == context.model.partials.end()) {
       return {};
     }
     const std::string node = text::printable(step.node);
-    const std::string out = take_lines(at->second.partial_out, node, true);
-    const std::string err = take_lines(at->second.partial_err, node, true);
-    if (context.options.remote_output != RemoteOutput::prefixed) {
+    const std::string out = take_lines(at->second.out, node, true);
+    const std::string err = take_lines(at->second.err, node, true);
+    context.model.partials.erase(at);
+    if (!is_answer(context.model, context.options, step)) {
       return out + err;
     }
     context.output.out.write(out);

@@ -36,7 +36,15 @@ const RendererRow& choose_renderer(const Options& options, const Output& output)
   return row == k_renderers.end() ? k_renderers[1] : *row;
 }
 
-Renderer::Renderer(const RendererRow& row, Options options, Output& output) : context_(new Context{row, std::move(options), output, {}, {}, {}}) {}
+Renderer::Renderer(const RendererRow& row, Options options, Output& output) : context_(std::make_unique<Context>(Context{row, std::move(options), output, {}, {}, {}})) {
+  // stdout is one document or one event a line: followed output is kept for the document, or is in the events already.
+  RemoteOutput& remote = context_->options.remote_output;
+  if (row.on == json_on && remote == RemoteOutput::prefixed) {
+    remote = RemoteOutput::folded;
+  } else if (row.on == ndjson_on) {
+    remote = RemoteOutput::hidden;
+  }
+}
 
 Renderer::~Renderer() = default;
 

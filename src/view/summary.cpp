@@ -30,23 +30,25 @@ constexpr std::array k_classes{ClassRow{HostClass::ok, "ok", &HostCounts::ok},
                                ClassRow{HostClass::skipped, "skipped", &HostCounts::skipped}};
 
 struct MilestoneRow {
-  std::string_view stage;  ///< id of the stage that establishes it
   std::string_view word;
+  std::array<std::string_view, 2> stages;  ///< ids of the stages that establish it, all of them; "" = none
 };
 
-// table: stages whose end makes one of the three words true
-constexpr std::array k_milestones{MilestoneRow{"ready", "ready"}, MilestoneRow{"warmup", "warm"}, MilestoneRow{"smoke", "correct"}};
+// table: stages whose end makes one of the three words true (recipes/stage_run.cpp, stage_ask.cpp)
+constexpr std::array k_milestones{MilestoneRow{"ready", {"ready", "running"}}, MilestoneRow{"warm", {"warm", ""}}, MilestoneRow{"correct", {"smoke", ""}}};
 
 // A stage of a deployment with several groups is "ready" or "ready.<group>".
-bool is_milestone(const StageRecord& stage, std::string_view id) {
-  return !stage.undo && (stage.id == id || (stage.id.starts_with(id) && stage.id.size() > id.size() && stage.id[id.size()] == '.'));
+bool is_milestone(const StageRecord& stage, const MilestoneRow& row) {
+  return !stage.undo && std::any_of(row.stages.begin(), row.stages.end(), [&](std::string_view id) {
+    return !id.empty() && (stage.id == id || (stage.id.starts_with(id) && stage.id.size() > id.size() && stage.id[id.size()] == '.'));
+  });
 }
 
 std::string milestone_text(const Model& model, const MilestoneRow& row) {
   bool seen = false;
   bool unknown = false;
   for (const StageRecord& stage : model.stages) {
-    if (!is_milestone(stage, row.stage)) {
+    if (!is_milestone(stage, row)) {
       continue;
     }
     seen = true;
@@ -94,7 +96,7 @@ std::string counts_text(const HostCounts& counts) {
 
 std::string milestones_text(const Model& model) {
   const auto planned = [&](const MilestoneRow& row) {
-    return std::any_of(model.stages.begin(), model.stages.end(), [&](const StageRecord& stage) { return is_milestone(stage, row.stage); });
+    return std::any_of(model.stages.begin(), model.stages.end(), [&](const StageRecord& stage) { return is_milestone(stage, row); });
   };
   if (!planned(k_milestones.front())) {
     return {};

@@ -38,13 +38,17 @@ void show_profiles(Output& output, const Options& options, std::span<const Profi
   output.out.write(table(cells));
 }
 
-void show_settings(Output& output, const Options& options, std::string_view profile, std::span<const SettingRow> rows) {
+void show_settings(Output& output, const Options& options, std::string_view profile, std::span<const SettingRow> rows, std::string_view deployment_json) {
   if (options.format != Format::text) {
     ordered_json list = ordered_json::array();
     for (const SettingRow& row : rows) {
       list.push_back({{"key", valid(row.path)}, {"value", valid(row.value)}, {"origin", valid(row.origin)}, {"file", valid(row.at.file)}, {"line", row.at.line}, {"column", row.at.column}});
     }
-    write_json(output, options, {{"schema_version", 1}, {"profile", valid(profile)}, {"settings", list}});
+    ordered_json document{{"schema_version", 1}, {"profile", valid(profile)}, {"settings", list}};
+    if (!deployment_json.empty()) {
+      document["deployment"] = ordered_json::parse(deployment_json, nullptr, false);
+    }
+    write_json(output, options, document);
     return;
   }
   std::vector<std::vector<std::string>> cells{{"KEY", "ORIGIN", "WHERE", "VALUE"}};

@@ -26,6 +26,10 @@ struct FieldDiff {
   Change change = Change::differs;
 };
 
+/// Every compared field, equal ones too (Change::same): what `diff` lists. Same arguments and errors as compare().
+Result<std::vector<FieldDiff>> compare_fields(const ContainerSpec& spec, std::string_view inspect_json, std::string_view image_env_json, std::string_view image_id);
+
+/// Only what is not equal: an empty list means the container is what the spec says. Not compared: our version, the plan and run labels, and what only the image decides.
 /// Compare one object of `docker inspect` (JSON array or object) with the spec. `image_env` is the image's own Config.Env (JSON array of strings), `image_id` the id that the
 /// tag resolves to on that node now. The only definition of sameness (--ensure, status, diff). Errc::internal if the JSON is not docker's.
 Result<std::vector<FieldDiff>> compare(const ContainerSpec& spec, std::string_view inspect_json, std::string_view image_env_json, std::string_view image_id);

@@ -23,11 +23,12 @@ enum class RemoteOutput {
 
 struct Options {
   Format format = Format::text;
-  int verbosity = 0;                       ///< -1 (-q): failures and summary · 0 · 1 (-v): every step · 2 (-vv): remote output too
+  int verbosity = 0;                       ///< -1 (-q): failures and summary · 0 · 1 (-v): every step · 2 (-vv): remote output too · 3 (-vvv): followed logs too
   RemoteOutput remote_output = RemoteOutput::hidden;
   std::string answer;                      ///< kind of the report that is this verb's answer ("status"): on stdout, and merged into the JSON's top level; empty = none
   std::string resume;                      ///< the command that goes on after an interrupt or failure without a hint of its own, e.g. "sskj start -p NAME"
   std::function<std::string()> wall_time;  ///< "12:03:07" for plain lines; unset = time since the run began
+  std::function<std::string()> timestamp;  ///< RFC 3339 time for `at` in NDJSON; unset = no `at`
   std::size_t fold_above = 30;             ///< nodes; a live table with more shows groups of equal state
   std::size_t tail_lines = 12;             ///< last remote lines shown with a failure
 };

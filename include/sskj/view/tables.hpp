@@ -30,8 +30,9 @@ using KeyValues = std::vector<std::pair<std::string, std::string>>;
 /// NAME, SOURCE, DESCRIPTION; JSON {"schema_version":1,"profiles":[{"name","source","description","alias_of"}]}.
 void show_profiles(Output& output, const Options& options, std::span<const ProfileRow> rows);
 
-/// KEY, ORIGIN, WHERE (file:line), VALUE; JSON {"schema_version":1,"profile","settings":[{"key","value","origin","file","line","column"}]}. Values are shown whole.
-void show_settings(Output& output, const Options& options, std::string_view profile, std::span<const SettingRow> rows);
+/// KEY, ORIGIN, WHERE (file:line), VALUE; JSON {"schema_version":1,"profile","settings":[{"key","value","origin","file","line","column"}],"deployment":{...}}.
+/// Values are shown whole. `deployment_json` is the resolved deployment, left out when empty.
+void show_settings(Output& output, const Options& options, std::string_view profile, std::span<const SettingRow> rows, std::string_view deployment_json = {});
 
 /// "key: value" lines; JSON one object of strings with "schema_version". For `version`, `lock status`, `ssh explain`.
 void show_values(Output& output, const Options& options, const KeyValues& values);

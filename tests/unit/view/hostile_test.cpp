@@ -20,7 +20,7 @@ Scenario hostile(RemoteOutput remote, const std::string& bytes) {
   std::get<plan::RunScript>(stage.steps[0].action).follow = true;
   stage.steps[0].title = stage.steps[1].title = "title " + k_evil;
   const auto add = [&](run::Event event) { scenario.events.push_back({Millis{static_cast<int>(scenario.events.size()) * 600}, std::move(event)}); };
-  add(run::RunStarted{scenario.plan.get(), {"run", k_evil, ""}, "/runs/" + k_evil});
+  add(run::RunStarted{scenario.plan.get(), {k_evil, "digest", ""}, "/runs/" + k_evil});
   add(run::StageStarted{&stage, 1, 1, false});
   for (const auto& step : stage.steps) {
     add(run::StepStarted{&step});
@@ -31,7 +31,14 @@ Scenario hostile(RemoteOutput remote, const std::string& bytes) {
     add(run::PhaseReported{{step.node, step.id, k_evil, 1, 2, true, k_evil, k_evil, k_evil}});
     add(run::FindingReported{{k_evil, run::FindingStatus::fail, step.node, k_evil, k_evil, k_evil, k_evil, Errc::preflight}});
     add(run::FindingReported{{k_evil, run::FindingStatus::warn, step.node, k_evil, k_evil, k_evil, k_evil, Errc::preflight}});
-    run::StepResult result{step.id, step.node, run::StepStatus::failed, Error{Errc::step_failed, k_evil, k_evil}, 1, bytes, bytes, 0, 0, {}, {}, Millis{1}, 1};
+    run::StepResult result;
+    result.step = step.id;
+    result.node = step.node;
+    result.status = run::StepStatus::failed;
+    result.error = Error{Errc::step_failed, k_evil, k_evil};
+    result.out = result.err = bytes;
+    result.expected = result.got = k_evil;
+    result.last_lines = {k_evil, k_evil};
     add(run::StepFinished{&step, result});
   }
   add(run::ReportReady{{"status", R"({"state":"\u001b[2J","deployment":"\u009b31m","problems":["\u001b]0;x\u0007"],"groups":[{"name":"\u001b[1m","ranks":[{"node":"\u001b[2J","diff":[{"field":"\u001b"}]}]}]})"}});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "golden.hpp"
 #include "scenarios.hpp"
 #include "screen.hpp"
 
@@ -129,6 +130,25 @@ TEST(LiveTable, Never_writes_past_the_last_column) {
     Screen screen(width);
     screen.feed(replayed.err.substr(0, replayed.err.rfind("\x1b[J")));  // what follows are lines for the scrollback
     EXPECT_EQ(screen.wraps(), 0U) << "at " << width;
+  }
+}
+
+// What stands on the screen at `at` of a replay.
+std::string screen_at(const Scenario& scenario, Millis at, std::size_t width) {
+  Scenario begun = scenario;
+  std::erase_if(begun.events, [at](const Timed& timed) { return timed.at > at; });
+  begun.events.push_back({at, run::StepProgress{nullptr, ""}});  // lets the clock run on to `at`
+  const Replayed replayed = replay(begun, "human", true, static_cast<unsigned>(width));
+  Screen screen(width);
+  screen.feed(replayed.err);
+  return screen.text();
+}
+
+TEST(LiveTable, In_the_middle_of_a_start) {
+  const std::string text = screen_at(start_done(), Millis{60'000}, 80) + "\n" + screen_at(start_done(), Millis{200'000}, 80) + "\n" + screen_at(start_done(), Millis{60'000}, 44) + "\n" +
+                           screen_at(start_done_on(200), Millis{60'000}, 80);
+  if (golden("start_done.middle", text)) {
+    GTEST_SKIP() << "rewritten";
   }
 }
 

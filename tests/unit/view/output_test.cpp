@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Color,
                                            ColorCase{"force_beats_dumb", {k_auto, true, {}, "1", "dumb"}, true},
                                            ColorCase{"always_beats_no_color", {ColorChoice::always, false, "1", {}, "dumb"}, true},
                                            ColorCase{"never_beats_force", {ColorChoice::never, true, {}, "1", "xterm"}, false}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& one) { return std::string(one.param.name); });
 
 TEST(CanRedraw, Needs_a_terminal_that_moves_its_cursor) {
   EXPECT_TRUE(can_redraw(true, "xterm"));

@@ -104,7 +104,7 @@ TEST_P(Replay, Every_node_that_did_not_end_well_is_named) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, Replay, ::testing::ValuesIn(scenarios()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Scenarios, Replay, ::testing::ValuesIn(scenarios()), [](const auto& one) { return one.param.name; });
 
 TEST(Renderers, Are_a_table_with_a_golden_for_each_text_form) {
   std::vector<std::string> names;

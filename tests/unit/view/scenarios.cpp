@@ -163,7 +163,7 @@ Scenario interrupted() {
 }
 
 std::string status_report() {
-  return R"({"schema_version":1,"deployment":"kimi3_pro6000_sglang_tp32ep32","state":"degraded","endpoint":"http://174.1.60.5:30000",
+  return R"j({"schema_version":1,"deployment":"kimi3_pro6000_sglang_tp32ep32","state":"degraded","endpoint":"http://174.1.60.5:30000",
     "groups":[{"name":"server","role":"server","state":"degraded","ranks":[
       {"rank":0,"node":"174.1.60.5","container":"kimi3_node0","state":"running","id":"f00d","exit_code":0,"restarts":0,"started_at":"2026-08-21T12:03:07.123456789Z",
        "image_id":"sha256:ab12cd34ef567890","run":"r","plan":"p","health":"ok","http_status":200,"diff":[]},
@@ -172,7 +172,7 @@ std::string status_report() {
       {"rank":2,"node":"174.1.60.7","container":"kimi3_node2","state":"absent","health":"unknown","diff":[]},
       {"rank":3,"node":"174.1.60.8","container":"kimi3_node3"}]}],
     "lock":{"owner":"root","host":"ops1","verb":"start","run":"20260821T1100-1111"},
-    "problems":["174.1.60.6: container exited with status 137 (killed)",{"message":"174.1.60.8: could not be asked","hint":"ssh 174.1.60.8 true"}]})";
+    "problems":["174.1.60.6: container exited with status 137 (killed)",{"message":"174.1.60.8: could not be asked","hint":"ssh 174.1.60.8 true"}]})j";
 }
 
 Scenario status_degraded() {
@@ -186,8 +186,8 @@ Scenario smoke_wrong() {
   Recorder record("smoke_wrong", small_plan("smoke", 1));
   record.options().answer = "smoke";
   record.stage(0).begin(0).wait(200).all(0, StepStatus::ok);
-  record.add(run::ReportReady{{"smoke", R"({"schema_version":1,"model":"kimi-k3","models_ok":true,"question":"What is 23*47?","answer":"It is 1071.\u001b[31m","reasoning":"",
-    "finish_reason":"stop","expected":"1081","correct":false,"elapsed_ms":830})"}});
+  record.add(run::ReportReady{{"smoke", R"j({"schema_version":1,"model":"kimi-k3","models_ok":true,"question":"What is 23*47?","answer":"It is 1071.\u001b[31m","reasoning":"",
+    "finish_reason":"stop","expected":"1081","correct":false,"elapsed_ms":830})j"}});
   record.stage_end(0, false, Error{Errc::wrong_answer, "asked \"What is 23*47?\", expected 1081, got \"It is 1071.\"", "sskj logs -p kimi3_tp32ep32"});
   return record.end(ExitCode::wrong_answer, {HostClass::ok});
 }
@@ -205,7 +205,7 @@ plan::Plan small_plan(const std::string& verb, std::size_t nodes) {
     plan.nodes.push_back(node);
   }
   const std::vector<std::pair<std::string, std::string>> stages{{"preflight", "checks before the start"}, {"run", "start the ranks"},     {"place", "place artifacts"},
-                                                                {"ready", "wait until ready"},            {"warmup", "long first request"}, {"smoke", "23*47"}};
+                                                                {"ready", "wait until ready"},            {"warm", "long first request"}, {"smoke", "23*47"}};
   for (const auto& [id, title] : stages) {
     plan::Stage stage;
     stage.id = id;
@@ -254,8 +254,8 @@ Scenario start_done_on(std::size_t nodes) {
     record.finish(one, StepStatus::cancelled, Error{Errc::cancelled, "the stage is over", ""}, {}, {});
   }
   record.stage_end(3).quick(4).stage(5).begin(5).wait(900).all(5, StepStatus::ok);
-  record.add(run::ReportReady{{"smoke", R"({"schema_version":1,"model":"kimi-k3","models_ok":true,"question":"What is 23*47?","answer":"23 × 47 = 1081","reasoning":"",
-    "finish_reason":"stop","expected":"1081","correct":true,"elapsed_ms":830})"}});
+  record.add(run::ReportReady{{"smoke", R"j({"schema_version":1,"model":"kimi-k3","models_ok":true,"question":"What is 23*47?","answer":"23 × 47 = 1081","reasoning":"",
+    "finish_reason":"stop","expected":"1081","correct":true,"elapsed_ms":830})j"}});
   record.stage_end(5);
   return record.end(ExitCode::done, {HostClass::ok});
 }

@@ -1,0 +1,178 @@
+#include "execute.hpp"
+
+#include <csignal>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <variant>
+
+#include "environment.hpp"
+#include "sskj/net/loop.hpp"
+#include "sskj/recipes/drivers.hpp"
+#include "sskj/run/executor.hpp"
+#include "sskj/run/journal.hpp"
+#include "sskj/run/tee.hpp"
+#include "sskj/ssh/bootstrap.hpp"
+#include "sskj/view/diagnostics.hpp"
+#include "sskj/view/plan_view.hpp"
+#include "sskj/view/tables.hpp"
+
+namespace sskj::app {
+namespace {
+
+constexpr run::Millis k_tick{100};  // ten redraws a second
+
+view::RemoteOutput remote_output(const Request& request) {
+  if (request.verb == "exec") return request.prefix ? view::RemoteOutput::prefixed : view::RemoteOutput::folded;
+  if (request.verb == "logs") return view::RemoteOutput::prefixed;
+  return view::RemoteOutput::hidden;
+}
+
+// A run that changes or judges something leaves a directory; status and logs, which cron may ask every minute, do not.
+bool leaves_journal(const plan::Plan& plan) {
+  const auto changes = [](const plan::Step& step) {
+    if (const auto* script = std::get_if<plan::RunScript>(&step.action)) return script->mutates;
+    return std::holds_alternative<plan::PutFile>(step.action);
+  };
+  const auto any = [&](const plan::Stage& stage) { return std::any_of(stage.steps.begin(), stage.steps.end(), changes); };
+  return std::any_of(plan.stages.begin(), plan.stages.end(), any);
+}
+
+std::string wall_clock() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+// One run and everything that lives as long as it does.
+class Session {
+ public:
+  Session(const Request& request, const plan::Plan& plan, view::Output& output)
+      : output_(output), options_(view_options(request)), vars_(new_run(plan)), renderer_(view::choose_renderer(options_, output), options_, output) {
+    open_journal(request, plan);
+    std::vector<run::EventSink*> sinks;
+    if (journal_) sinks.push_back(journal_.get());  // first: what is on the screen is on the disk
+    sinks.push_back(&renderer_);
+    tee_ = std::make_unique<run::TeeSink>(std::move(sinks));
+    transport_ = ssh::make_transport(loop_, ssh_options(request, output));
+    run::Drivers drivers = recipes::drivers();
+    drivers.secret = resolve_secret;
+    run::Limits limits;
+    limits.fanout = request.fanout;
+    limits.keep_failed = request.keep_failed;
+    limits.stream_all = request.verbose >= 2;
+    if (journal_) limits.run_directory = journal_->directory();
+    executor_ = std::make_unique<run::Executor>(plan, *transport_, *tee_, std::move(drivers), limits, vars_);
+  }
+
+  ExitCode run() {
+    loop_.on_signal(SIGINT, [this] { interrupt(ExitCode::interrupted); });
+    loop_.on_signal(SIGTERM, [this] { interrupt(ExitCode::terminated); });
+    loop_.on_signal(SIGWINCH, [this] { resize(); });
+    tick();
+    executor_->start([this](ExitCode code) {
+      code_ = code;
+      loop_.stop();
+    });
+    loop_.run();
+    output_.out.drain(view::k_drain_limit);
+    output_.err.drain(view::k_drain_limit);
+    return code_;
+  }
+
+ private:
+  void open_journal(const Request&, const plan::Plan& plan) {
+    if (!leaves_journal(plan)) return;
+    run::JournalOptions options;
+    options.state_directory = state_home() + "/sskj";
+    options.run = vars_.run;
+    options.now = wall_clock;
+    options.on_error = [this](const Error& error) { view::show_note(output_, options_, "the run directory cannot be written: " + error.message); };
+    auto opened = run::Journal::open(plan, std::move(options));
+    if (opened) {
+      journal_ = std::move(*opened);
+    } else {
+      // An operator whose disk is full must still be able to stop a deployment.
+      view::show_note(output_, options_, "this run leaves no record: " + opened.error().message);
+    }
+  }
+
+  void tick() {
+    renderer_.tick(loop_.now());
+    if (output_.out.closed()) interrupt_once(ExitCode::interrupted);  // `sskj logs -f | head`: nobody reads any more
+    loop_.after(k_tick, [this] { tick(); });
+  }
+
+  void interrupt_once(ExitCode code) {
+    if (interrupted_) return;
+    interrupted_ = true;
+    executor_->request_cancel(code);
+  }
+
+  void interrupt(ExitCode code) {
+    if (!interrupted_) return interrupt_once(code);
+    output_.err.drain(run::Millis{200});
+    _exit(static_cast<int>(code));  // second interrupt: leave at once; the nodes' watchdogs end what still runs
+  }
+
+  void resize() {
+    view::refresh_size(output_);
+    renderer_.resize(output_.width, output_.height);
+  }
+
+  view::Output& output_;
+  view::Options options_;
+  run::RunVars vars_;
+  net::Loop loop_;
+  view::Renderer renderer_;
+  std::unique_ptr<run::Journal> journal_;
+  std::unique_ptr<run::TeeSink> tee_;
+  std::unique_ptr<run::Transport> transport_;
+  std::unique_ptr<run::Executor> executor_;
+  ExitCode code_ = ExitCode::internal;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+view::Options view_options(const Request& request) {
+  view::Options options;
+  options.format = request.output == Output::json ? view::Format::json : request.output == Output::ndjson ? view::Format::ndjson : view::Format::text;
+  options.verbosity = request.quiet ? -1 : request.verbose;
+  options.remote_output = remote_output(request);
+  if (request.verb == "status" || request.verb == "smoke") options.answer = request.verb;
+  if (!request.profile.empty()) options.resume = "sskj " + request.verb + " -p " + request.profile;
+  return options;
+}
+
+ssh::Options ssh_options(const Request& request, view::Output& output) {
+  ssh::Options options;
+  options.way = ssh::parse_way(request.ssh).value_or(ssh::Way::automatic);
+  if (request.host_keys == "strict") options.host_keys = ssh::HostKeyPolicy::strict;
+  if (request.host_keys == "accept-new") options.host_keys = ssh::HostKeyPolicy::accept_new;
+  options.direct_http = request.direct;
+  options.config_file = request.ssh_config;
+  options.warn = [&output, shown = view_options(request)](const std::string& note) { view::show_note(output, shown, note); };
+  return options;
+}
+
+ExitCode execute(const Request& request, const plan::Plan& plan, view::Output& output) {
+  const view::Options options = view_options(request);
+  if (auto valid = plan::validate(plan); !valid) {
+    // A recipe's plan that does not hold is our fault; a saved plan's is the file's.
+    if (request.verb != "apply") valid.error().code = Errc::internal;
+    view::show_error(output, options, valid.error(), {}, request.verb);
+    return exit_code_of(valid.error().code);
+  }
+  if (request.dry_run) {
+    view::show_plan(output, options, plan, ssh::bootstrap_script());
+    return ExitCode::done;
+  }
+  return Session(request, plan, output).run();
+}
+
+}  // namespace sskj::app

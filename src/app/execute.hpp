@@ -1,0 +1,21 @@
+// The composition root of a run: loop, transport, journal, renderer and executor around one plan.
+#pragma once
+
+#include "sskj/app/request.hpp"
+#include "sskj/core/exit_code.hpp"
+#include "sskj/plan/plan.hpp"
+#include "sskj/ssh/transport.hpp"
+#include "sskj/view/output.hpp"
+#include "sskj/view/renderer.hpp"
+
+namespace sskj::app {
+
+/// How the flags of a request show on the terminal.
+view::Options view_options(const Request& request);
+
+ssh::Options ssh_options(const Request& request, view::Output& output);
+
+/// With --dry-run prints the plan and touches nothing; else runs it to its end. Everything that is to be said has been said when it returns.
+ExitCode execute(const Request& request, const plan::Plan& plan, view::Output& output);
+
+}  // namespace sskj::app

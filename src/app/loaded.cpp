@@ -1,0 +1,80 @@
+#include "loaded.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "environment.hpp"
+#include "sskj/deploy/build.hpp"
+
+namespace sskj::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_max_listed = 2000;  // a mistyped --profiles-dir / must not walk the whole disk
+
+std::vector<std::string> files_below(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code ec;
+  fs::recursive_directory_iterator it(directory, fs::directory_options::skip_permission_denied, ec);
+  for (const fs::recursive_directory_iterator end; !ec && it != end && names.size() < k_max_listed; it.increment(ec)) {
+    std::error_code type_ec;
+    if (it->is_regular_file(type_ec)) names.push_back(fs::relative(it->path(), directory, type_ec).string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::string> read_profile_file(const std::string& path) {
+  auto content = read_file(path);
+  if (!content) content.error().code = Errc::profile;
+  return content;
+}
+
+}  // namespace
+
+profile::Places profile_places(const Request& request) {
+  profile::Places places;
+  places.flag = request.profiles_dir;
+  places.environment = get_env("SSKJ_PROFILES").value_or("");
+  places.user = config_home() + "/sskj/profiles";
+  return places;
+}
+
+profile::Files profile_files() { return {read_profile_file, files_below}; }
+
+Error invalid_profile(const std::string& name, const Diagnostics& diagnostics) {
+  const auto errors = std::count_if(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& one) { return one.severity == Severity::error; });
+  return {Errc::profile, "profile '" + name + "' has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"),
+          "mend them and check with `sskj profile lint " + name + "`"};
+}
+
+Result<Loaded> load_profile(const Request& request, const std::string& name) {
+  const profile::Places places = profile_places(request);
+  const profile::Files files = profile_files();
+  auto found = profile::find_profile(name, places, files);
+  if (!found) return tl::unexpected<Error>(std::move(found.error()));
+
+  profile::ParseOptions options;
+  options.file = found->file;
+  options.overrides = request.set;
+  options.variants = request.variants;
+  options.read = profile::make_reader(places, files);
+  profile::Parsed parsed = profile::parse(found->text, options);
+
+  Loaded loaded{std::move(parsed.profile), {}, std::move(parsed.diagnostics), {}};
+  if (has_errors(loaded.diagnostics)) return loaded;
+  deploy::Built built =
+      deploy::build(loaded.profile, [&](const profile::ArtifactSetting& artifact) { return profile::artifact_bytes(artifact, files); });
+  std::move(built.diagnostics.begin(), built.diagnostics.end(), std::back_inserter(loaded.diagnostics));
+  if (has_errors(loaded.diagnostics)) return loaded;
+  loaded.deployment = std::move(built.deployment);
+  loaded.deployment.profile = name;
+  loaded.lints = deploy::lint(loaded.deployment);
+  return loaded;
+}
+
+}  // namespace sskj::app

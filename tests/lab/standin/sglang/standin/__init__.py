@@ -1,0 +1,1 @@
+"""How the stand-in plays the engine; sglang.launch_server is its front."""
