@@ -435,7 +435,6 @@ def all_checks(before):
             the_service_answers, gpus_are_used_and_devices_reach_the_container, phases_are_logged, a_dead_rank_takes_the_world_down,
             unpatched_start_fails_as_in_the_field, a_missing_rank_hangs_the_others, unknown_flags_are_refused, stop_drains]
     checks = [(f.__name__, f) for f in rows]
-    checks += [("remove_containers", remove_all)]
     checks += [(f"fault_{name}", fault_check(name, argument, broken, healed)) for name, argument, broken, healed in FAULTS]
     checks += [(f.__name__, f) for f in (every_fault_is_checked, a_killed_up_is_cleaned, an_interrupted_up_cleans_itself, eight_nodes_in_a_minute_beside_another_lab)]
     return checks + [("down_leaves_nothing", down_leaves_nothing(before))]
