@@ -60,9 +60,11 @@ void StageRunner::start_watches() {
     handlers.failed = [self = weak_from_this(), &step](const Error& error) {
       if (const auto stage = self.lock()) stage->on_watch_failed(step, error);
     };
-    handlers.ended = [self = weak_from_this()](const StepResult&) {
+    handlers.ended = [self = weak_from_this()](const StepResult& result) {
       const auto stage = self.lock();
-      if (stage && --stage->live_watches_ == 0 && stage->steps_over_) stage->conclude();
+      if (!stage) return;
+      if (result.status == StepStatus::ok) stage->context_->ledger.step(result.node, result.status, false);
+      if (--stage->live_watches_ == 0 && stage->steps_over_) stage->conclude();
     };
     watches_.push_back(std::make_shared<Watch>(context_, step, std::move(handlers)));
     ++live_watches_;
@@ -77,7 +79,6 @@ void StageRunner::arm_deadline() {
     if (!stage || stage->steps_over_) return;
     stage->deadline_ = 0;
     const Error error{Errc::timeout, fmt::format("{}: expected an end within {}", stage->stage_.title, text::format_duration(stage->stage_.deadline)), ""};
-    stage->failed(error);
     stage->abort(StepStatus::timed_out, error);
   });
 }
@@ -114,7 +115,8 @@ void StageRunner::on_step_done(Lane& lane, std::size_t index, StepResult result)
   const auto error = result.error;
   results_[index] = std::move(result);
   if (status == StepStatus::not_run) lane.closed = true;  // the node's next steps would each wait for the same connection
-  if (is_bad(status) && step.on_failure == plan::OnFailure::fail && error && !(abort_ && status != StepStatus::failed)) {
+  // A cancelled step has a cause, and the cause counts.
+  if (is_bad(status) && status != StepStatus::cancelled && step.on_failure == plan::OnFailure::fail && error) {
     lane.closed = true;
     failed(*error);
     if (stage_.order == plan::Order::one_by_one && part_ != StagePart::undo) halted_ = true;
@@ -163,7 +165,13 @@ void StageRunner::conclude() {
   if (verdict_wanted()) take_verdict();
   note_hosts();
   end_.ok = !end_.error && !abort_;
-  if (!end_.error) end_.error = abort_;
+  if (abort_ && !end_.error) {
+    if (abort_->code == Errc::cancelled) {
+      end_.error = abort_;  // whoever cancelled knows the exit code
+    } else {
+      failed(*abort_);
+    }
+  }
   context_->emit(StageFinished{&stage_, end_.ok, false, context_->transport.now() - started_, end_.error});
   // From the loop, so that whoever owns this runner may let go of it.
   context_->transport.after(Millis{0}, [self = shared_from_this()] {
