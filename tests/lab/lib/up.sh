@@ -72,6 +72,7 @@ lab_up() {
 nodes_start() {
   local i pids=() failed=0
   for i in "$@"; do
+    [ ! -d "$(node_dir "$i")" ] || say "node $i is there but not whole: it is made anew"
     node_remove "$i"
     node_up "$i" 9>&- &
     pids+=($!)
