@@ -86,8 +86,9 @@ void add_unique(std::vector<std::string>& list, const std::string& text) {
   }
 }
 
-void add_value(std::vector<std::pair<std::string, std::vector<std::string>>>& values, const std::string& text, const std::string& node) {
-  if (text.empty()) {
+// A sentence often holds what was expected and what came; then it is not said twice.
+void add_value(std::vector<std::pair<std::string, std::vector<std::string>>>& values, const std::string& message, const std::string& text, const std::string& node) {
+  if (text.empty() || message.find(text) != std::string::npos) {
     return;
   }
   const std::string value = clean(replace_node(text, node, k_node));
@@ -109,8 +110,8 @@ std::vector<Block> blocks_of(const std::vector<const Failure*>& failures) {
     }
     add_unique(at->nodes, failure->node);
     add_unique(at->titles, failure->title);
-    add_value(at->expected, failure->expected, failure->node);
-    add_value(at->got, failure->got, failure->node);
+    add_value(at->expected, failure->message, failure->expected, failure->node);
+    add_value(at->got, failure->message, failure->got, failure->node);
   }
   return blocks;
 }
