@@ -156,7 +156,7 @@ TEST(Build, A_secret_that_could_break_out_of_its_quotes_is_not_valid) {
   for (const char* good : {"sk-1", "a", "0x1F", "{{}}:#!"}) {
     EXPECT_TRUE(valid_secret(good)) << good;
   }
-  for (const char* bad : {"", "a b", "a'b", "a\"b", "a\\b", "a\nb", "\xC3\xBC"}) {
+  for (const char* bad : {"", "a b", "a'b", "a\"b", "a\\b", "a\nb", "-a", "\xC3\xBC"}) {
     EXPECT_FALSE(valid_secret(bad)) << bad;
   }
   EXPECT_FALSE(valid_secret(std::string(513, 'x')));
