@@ -75,7 +75,7 @@ void StepRunner::on_answer(HttpOutcome outcome) {
                           seen.error = Error{Errc::timeout, timed_out.error.message, ""};
                           on_response(std::move(seen));
                         },
-                        [&](const NotRun& not_run) { connection_broke(StepStatus::not_run, not_run.error); },
+                        [&](const NotRun& not_run) { connection_broke(StepStatus::not_run, unreachable(not_run.error)); },
                         [&](const Lost& lost) { connection_broke(StepStatus::lost, {Errc::lost, lost.error.message, lost.error.hint}); },
                         [&](const Cancelled&) { fail_with(StepStatus::lost, {Errc::lost, "the transport gave up the call unasked", ""}); }},
              outcome);

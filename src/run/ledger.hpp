@@ -15,6 +15,9 @@ class Ledger {
 
   /// A step ended on a node. `counts`: a failure of it is one of the run; a tolerated one is data, but a node that was not reached was not reached.
   void step(const std::string& node, StepStatus status, bool counts);
+  /// Something may have run on the node. Where nothing did there is nothing to undo, and asking again would only wait.
+  void reached(const std::string& node) { reached_.insert(node); }
+  [[nodiscard]] bool was_reached(const std::string& node) const { return reached_.contains(node); }
   void failure(ExitCode code);
   void failure(Errc code) { failure(exit_code_of(code)); }
 
@@ -26,6 +29,7 @@ class Ledger {
  private:
   std::vector<ExitCode> codes_;  // each once, in the order they came
   std::set<std::string> cut_short_;  // nodes whose work was cancelled: what an undo does there later does not make them ok
+  std::set<std::string> reached_;
   HostSummary hosts_;            // skipped until something ran
 };
 

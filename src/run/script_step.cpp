@@ -109,7 +109,7 @@ void StepRunner::on_not_run(const Error& error) {
     report_progress("not reachable: " + error.message);
     return later(pause, &StepRunner::send);
   }
-  fail_with(StepStatus::not_run, error);
+  fail_with(StepStatus::not_run, unreachable(error));
 }
 
 void StepRunner::on_lost(const Error& error) {
