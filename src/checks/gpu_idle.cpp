@@ -11,11 +11,11 @@ namespace {
 constexpr std::string_view k_body = R"sh(
 if ! command -v nvidia-smi >/dev/null; then echo missing; echo end; exit 0; fi
 gpus=$(nvidia-smi --query-gpu=index,uuid,memory.used --format=csv,noheader,nounits 2>&1) || { echo "error $gpus"; echo end; exit 0; }
-apps=$(nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name --format=csv,noheader,nounits 2>&1) || { echo "error $apps"; echo end; exit 0; }
+apps=$(nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,noheader,nounits 2>&1) || { echo "error $apps"; echo end; exit 0; }
 printf '%s\n' "$gpus" | sed 's/^/gpu /; s/, / /g'
-printf '%s\n' "$apps" | sed 's/, / /g' | while read -r uuid pid name; do
-  case $pid in ''|*[!0-9]*) [ -n "$uuid" ] && echo "strange $uuid $pid $name"; continue;; esac
-  echo "app $uuid $pid $(whose "$pid") ($name)"
+printf '%s\n' "$apps" | sed 's/, / /g' | while read -r uuid pid used name; do
+  case $pid in ''|*[!0-9]*) [ -n "$uuid" ] && echo "strange $uuid $pid $used $name"; continue;; esac
+  echo "app $uuid $pid $used $(whose "$pid") ($name)"
 done
 echo end
 )sh";
@@ -34,6 +34,8 @@ struct Gpu {
   std::optional<std::uint64_t> used_mib;
   std::string used_text;
   std::vector<std::string> own, strangers;
+  std::uint64_t shown_mib = 0;   ///< what its visible processes hold
+  bool shown_known = true;
 };
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -56,13 +58,22 @@ std::vector<Gpu> read_gpus(const Output& output) {
   for (const auto& line : output.values("gpu")) {
     const auto words = split_blanks(line, 3);
     if (words.size() != 3 || !number(words[0])) return {};
-    gpus.push_back({words[0], words[1], number(words[2]), words[2], {}, {}});
+    Gpu gpu;
+    gpu.index = words[0];
+    gpu.uuid = words[1];
+    gpu.used_mib = number(words[2]);
+    gpu.used_text = words[2];
+    gpus.push_back(std::move(gpu));
   }
   for (const auto& line : output.values("app")) {
-    const auto words = split_blanks(line, 4);
-    if (words.size() != 4) return {};
+    const auto words = split_blanks(line, 5);  // uuid, pid, MiB, own|container|host, name
+    if (words.size() != 5) return {};
     for (auto& gpu : gpus) {
-      if (gpu.uuid == words[0]) (words[2] == "own" ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[2] + " " + words[3]);
+      if (gpu.uuid != words[0]) continue;
+      (words[3] == "own" ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[3] + " " + words[4]);
+      const auto held = number(words[2]);
+      gpu.shown_known = gpu.shown_known && held;
+      gpu.shown_mib += held.value_or(0);
     }
   }
   return gpus;
@@ -79,8 +90,12 @@ Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib) {
     if (!busy) found.status = FindingStatus::warn;
     return found;
   }
-  if (busy && gpu.own.empty()) {
-    return bad(name + " holds memory without a visible process", limit, used, "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
+  if (!busy) return good(name + " is idle", used);
+  // Our own ranks may share the GPU with a holder that no process shows: it would be found only after they are removed, when the service is already gone.
+  if (!gpu.shown_known) return unsure(name + ": what its processes hold is not known", used);
+  if (*gpu.used_mib > gpu.shown_mib + idle_mib) {
+    return bad(name + " holds memory without a visible process", limit, used + ", of which visible processes hold " + std::to_string(gpu.shown_mib) + " MiB",
+               "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
   }
   return good(name + (gpu.own.empty() ? " is idle" : " is held by this deployment"), used);
 }
