@@ -34,8 +34,7 @@ struct Gpu {
   std::optional<std::uint64_t> used_mib;
   std::string used_text;
   std::vector<std::string> own, strangers;
-  std::uint64_t shown_mib = 0;   ///< what its visible processes hold
-  bool shown_known = true;
+  std::optional<std::uint64_t> own_mib = 0;  ///< what our processes hold; nullopt = the driver does not say
 };
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -53,27 +52,27 @@ bool concerned(const Gpu& gpu, const std::string& gpus) {
   return listed.find("," + gpu.index + ",") != std::string::npos || listed.find("," + gpu.uuid + ",") != std::string::npos;
 }
 
+/// UUID PID MIB OWNER NAME
+void add_process(Gpu& gpu, const std::vector<std::string>& words) {
+  const bool own = words[3] == "own";
+  (own ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[3] + " " + words[4]);
+  if (!own) return;
+  const auto mib = number(words[2]);
+  gpu.own_mib = mib && gpu.own_mib ? std::optional(*gpu.own_mib + *mib) : std::nullopt;
+}
+
 std::vector<Gpu> read_gpus(const Output& output) {
   std::vector<Gpu> gpus;
   for (const auto& line : output.values("gpu")) {
     const auto words = split_blanks(line, 3);
     if (words.size() != 3 || !number(words[0])) return {};
-    Gpu gpu;
-    gpu.index = words[0];
-    gpu.uuid = words[1];
-    gpu.used_mib = number(words[2]);
-    gpu.used_text = words[2];
-    gpus.push_back(std::move(gpu));
+    gpus.push_back({words[0], words[1], number(words[2]), words[2], {}, {}, 0});
   }
   for (const auto& line : output.values("app")) {
-    const auto words = split_blanks(line, 5);  // uuid, pid, MiB, own|container|host, name
+    const auto words = split_blanks(line, 5);
     if (words.size() != 5) return {};
     for (auto& gpu : gpus) {
-      if (gpu.uuid != words[0]) continue;
-      (words[3] == "own" ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[3] + " " + words[4]);
-      const auto held = number(words[2]);
-      gpu.shown_known = gpu.shown_known && held;
-      gpu.shown_mib += held.value_or(0);
+      if (gpu.uuid == words[0]) add_process(gpu, words);
     }
   }
   return gpus;
@@ -90,12 +89,17 @@ Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib) {
     if (!busy) found.status = FindingStatus::warn;
     return found;
   }
-  if (!busy) return good(name + " is idle", used);
-  // Our own ranks may share the GPU with a holder that no process shows: it would be found only after they are removed, when the service is already gone.
-  if (!gpu.shown_known) return unsure(name + ": what its processes hold is not known", used);
-  if (*gpu.used_mib > gpu.shown_mib + idle_mib) {
-    return bad(name + " holds memory without a visible process", limit, used + ", of which visible processes hold " + std::to_string(gpu.shown_mib) + " MiB",
-               "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
+  if (busy && gpu.own.empty()) {
+    return bad(name + " holds memory without a visible process", limit, used, "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
+  }
+  if (busy && !gpu.own_mib) {
+    auto found = unsure(name + " is held by this deployment, and the driver does not say how much of it", used);
+    found.status = FindingStatus::warn;  // the removal looks again when our containers are gone
+    return found;
+  }
+  if (busy && *gpu.used_mib > *gpu.own_mib + idle_mib) {
+    return bad(name + " holds more memory than this deployment's processes", "at most " + std::to_string(*gpu.own_mib + idle_mib) + " MiB", used,
+               "find the other holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
   }
   return good(name + (gpu.own.empty() ? " is idle" : " is held by this deployment"), used);
 }

@@ -82,7 +82,7 @@ void Watch::on_done(const Outcome& outcome) {
 }
 
 void Watch::reconnect(const std::string& reason) {
-  context_->emit(StepRetried{&step_, reason});
+  if (disconnected_ != reason) context_->emit(StepRetried{&step_, reason});  // said once, however long it lasts
   disconnected_ = reason;
   for (auto& channel : channels_) channel.replay.restart();
   timer_ = context_->transport.after(backoff_.next(), [self = weak_from_this()] {

@@ -22,8 +22,8 @@ constexpr bool k_degraded = LIBSSH2_VERSION_NUM < 0x010b01;
 
 }  // namespace
 
-Authenticator::Authenticator(LIBSSH2_SESSION* session, std::string label, const Settings& settings)
-    : session_(session), label_(std::move(label)), settings_(settings) {}
+Authenticator::Authenticator(LIBSSH2_SESSION* session, std::string label, const Settings& settings, const std::string& farewell)
+    : session_(session), label_(std::move(label)), farewell_(farewell), settings_(settings) {}
 
 Authenticator::~Authenticator() {
   if (agent_ != nullptr) {
@@ -128,7 +128,7 @@ Authenticator::Step Authenticator::step() {
     }
     refused_.push_back(candidates_[next_].name);
     ++next_;
-    if (connection_is_gone(rc)) {
+    if (connection_is_gone(rc) || !farewell_.empty()) {
       cut_off_ = true;
       break;
     }
@@ -169,8 +169,8 @@ Error Authenticator::error() const {
     error.message += ": there is no key to offer";
   }
   if (cut_off_) {
-    notes.push_back(next_ < candidates_.size() ? "it hung up before the other keys were tried (MaxAuthTries); name the right one with IdentityFile and IdentitiesOnly"
-                                               : "it hung up after the last one");
+    notes.push_back(fmt::format("it hung up{}{}; when the right key comes late in the list (MaxAuthTries), name it with IdentityFile and IdentitiesOnly",
+                                farewell_.empty() ? "" : ": ", farewell_));
   }
   if (!agent_trouble_.empty()) {
     notes.push_back(agent_trouble_);

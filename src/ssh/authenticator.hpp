@@ -16,7 +16,7 @@ class Authenticator {
  public:
   enum class Step { again, done, failed };
 
-  Authenticator(LIBSSH2_SESSION* session, std::string label, const Settings& settings);
+  Authenticator(LIBSSH2_SESSION* session, std::string label, const Settings& settings, const std::string& farewell);
   ~Authenticator();
   Authenticator(const Authenticator&) = delete;
   Authenticator& operator=(const Authenticator&) = delete;
@@ -40,6 +40,7 @@ class Authenticator {
 
   LIBSSH2_SESSION* session_;
   std::string label_;
+  const std::string& farewell_;   ///< set by the session when the server disconnects
   Settings settings_;
   LIBSSH2_AGENT* agent_ = nullptr;
   std::vector<libssh2_agent_publickey*> agent_keys_;
@@ -47,7 +48,7 @@ class Authenticator {
   std::vector<Candidate> candidates_;
   std::size_t next_ = 0;
   bool prepared_ = false;
-  bool cut_off_ = false;          ///< the server hung up while we still had keys (MaxAuthTries)
+  bool cut_off_ = false;          ///< the server hung up (MaxAuthTries)
   std::string agent_trouble_;
   std::vector<std::string> refused_;
 };

@@ -13,24 +13,6 @@ constexpr int k_max_hops = 8;
 constexpr int k_attempts = 6;
 constexpr int k_first_pause_ms = 100;
 
-HostKeyPolicy policy_of(const Options& options, const Settings& settings) {
-  if (options.host_keys) {
-    return *options.host_keys;
-  }
-  // "no" and "off" become accept_new: a changed key is never taken.
-  const auto& word = settings.strict_host_key_checking;
-  return word == "accept-new" || word == "no" || word == "off" || word == "false" ? HostKeyPolicy::accept_new : HostKeyPolicy::strict;
-}
-
-std::vector<std::string> known_hosts_of(const Options& options, const Settings& settings, HostKeyPolicy policy) {
-  if (policy == HostKeyPolicy::pinned) {
-    return {options.pinned_known_hosts};
-  }
-  auto files = options.pinned_known_hosts.empty() ? settings.user_known_hosts : std::vector<std::string>{options.pinned_known_hosts};
-  files.insert(files.end(), settings.global_known_hosts.begin(), settings.global_known_hosts.end());
-  return files;
-}
-
 std::string join_hops(const std::vector<plan::SshTarget>& hops) {
   std::string list;
   for (const auto& hop : hops) {
@@ -40,12 +22,29 @@ std::string join_hops(const std::vector<plan::SshTarget>& hops) {
 }
 
 int pause_ms(int attempt) {
-  thread_local std::minstd_rand random{std::random_device{}()};
   const int base = k_first_pause_ms << attempt;
-  return base / 2 + static_cast<int>(random() % static_cast<unsigned>(base));
+  return base / 2 + static_cast<int>(std::random_device{}() % static_cast<unsigned>(base));
 }
 
 }  // namespace
+
+HostKeyPolicy host_key_policy(const Options& options, const Settings& settings) {
+  if (options.host_keys) {
+    return *options.host_keys;
+  }
+  // "no" and "off" become accept_new: a changed key is never taken.
+  const auto& word = settings.strict_host_key_checking;
+  return word == "accept-new" || word == "no" || word == "off" || word == "false" ? HostKeyPolicy::accept_new : HostKeyPolicy::strict;
+}
+
+std::vector<std::string> known_hosts_files(const Options& options, const Settings& settings, HostKeyPolicy policy) {
+  if (policy == HostKeyPolicy::pinned) {
+    return {options.pinned_known_hosts};
+  }
+  auto files = options.pinned_known_hosts.empty() ? settings.user_known_hosts : std::vector<std::string>{options.pinned_known_hosts};
+  files.insert(files.end(), settings.global_known_hosts.begin(), settings.global_known_hosts.end());
+  return files;
+}
 
 Connection::Connection(Shared& shared, plan::SshTarget target, int depth) : shared_(shared), target_(std::move(target)), depth_(depth) {}
 
@@ -140,6 +139,13 @@ void Connection::through_jump(const std::vector<plan::SshTarget>& hops) {
   plan::SshTarget last = hops.back();
   last.jump = join_hops({hops.begin(), hops.end() - 1});
   outer_ = shared_.connection_for(last, depth_ + 1);
+  for (const Connection* at = outer_.get(); at != nullptr; at = at->outer_.get()) {
+    if (at == this) {
+      outer_.reset();
+      fail_all({Errc::usage, fmt::format("the jump hosts of {} form a loop, by way of {}", target_.host, last.host), "correct ProxyJump in ssh_config"});
+      return;
+    }
+  }
   outer_->use([weak = weak_from_this(), host = last.host](Result<std::shared_ptr<Session>> session) {
     const auto self = weak.lock();
     if (!self) {
@@ -223,8 +229,8 @@ void Connection::tcp_done(tl::expected<net::Fd, net::ConnectError> result) {
 }
 
 void Connection::make_session(net::Fd socket) {
-  const auto policy = policy_of(shared_.options, settings_);
-  SessionParams params{target_.host, settings_, policy, known_hosts_of(shared_.options, settings_, policy), shared_.options.timeouts};
+  const auto policy = host_key_policy(shared_.options, settings_);
+  SessionParams params{target_.host, settings_, policy, known_hosts_files(shared_.options, settings_, policy), shared_.options.timeouts};
   session_ = std::make_shared<Session>(shared_.loop, std::move(socket), std::move(params), shared_.known_hosts, [weak = weak_from_this()](Result<void> result) {
     if (const auto self = weak.lock()) {
       self->session_ready(std::move(result));

@@ -17,6 +17,11 @@ namespace sskj::ssh {
 
 class Connection;
 
+/// The policy that holds for a target: the option, else StrictHostKeyChecking of ssh_config.
+HostKeyPolicy host_key_policy(const Options& options, const Settings& settings);
+/// The files that are searched; the first takes new keys.
+std::vector<std::string> known_hosts_files(const Options& options, const Settings& settings, HostKeyPolicy policy);
+
 /// What connections share; owned by the transport.
 struct Shared {
   net::Loop& loop;

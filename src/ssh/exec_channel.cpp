@@ -10,6 +10,7 @@ namespace sskj::ssh {
 
 namespace {
 
+constexpr run::Millis k_pause_after_refusal{50};
 constexpr int k_reads_per_step = 8;
 constexpr std::size_t k_buffer = 32768;
 
@@ -25,7 +26,10 @@ ExecChannel::ExecChannel(net::Loop& loop, std::string label, bool sudo, const ru
       decoder_(key_),
       handlers_(std::move(handlers)) {}
 
-ExecChannel::~ExecChannel() { loop_.cancel(timer_); }
+ExecChannel::~ExecChannel() {
+  loop_.cancel(timer_);
+  loop_.cancel(pause_);
+}
 
 void ExecChannel::finish(run::Outcome outcome) {
   loop_.cancel(timer_);
@@ -98,7 +102,7 @@ Channel::Step ExecChannel::open(Session& session) {
       finish(stop_outcome_);
       return Step::finished;
     }
-    if (session.counted(this) >= session.max_channels || !session.may_open(*this)) {
+    if (pause_ != 0 || session.counted(this) >= session.max_channels || !session.may_open(*this)) {
       return Step::idle;
     }
     phase_ = Phase::opening;
@@ -107,6 +111,7 @@ Channel::Step ExecChannel::open(Session& session) {
   raw_ = libssh2_channel_open_ex(session.raw(), "session", 7, LIBSSH2_CHANNEL_WINDOW_DEFAULT, LIBSSH2_CHANNEL_PACKET_DEFAULT, nullptr, 0);
   if (raw_ != nullptr) {
     phase_ = Phase::starting;
+    session.has_opened = true;
     return Step::progress;
   }
   const int error = libssh2_session_last_errno(session.raw());
@@ -117,14 +122,29 @@ Channel::Step ExecChannel::open(Session& session) {
     session.kill(session.broken("opening a session"));
     return Step::idle;
   }
+  return refused(session);
+}
+
+/// MaxSessions: wait until another one ends. sshd counts a session for a moment longer than the channel lasts, so that even with none left it is asked again.
+Channel::Step ExecChannel::refused(Session& session) {
   phase_ = Phase::waiting;
-  loop_.cancel(timer_);
-  timer_ = 0;
   if (const auto others = session.counted(this); others > 0) {
-    session.max_channels = others;  // MaxSessions: wait until one of them ends
+    session.max_channels = others;
+    loop_.cancel(timer_);
+    timer_ = 0;
     return Step::progress;
   }
-  finish(run::NotRun{{Errc::unreachable, label_ + " refuses to open a session: " + session.broken("").message, "look at MaxSessions and the sshd log of the node"}});
+  if (session.has_opened) {
+    session.max_channels = 1;
+    pause_ = loop_.after(k_pause_after_refusal, [this] {
+      pause_ = 0;
+      if (session_ != nullptr) {
+        session_->schedule();
+      }
+    });
+    return Step::progress;
+  }
+  finish(run::NotRun{{Errc::unreachable, label_ + " refuses to open a session: " + session.last_words(), "look at MaxSessions and the sshd log of the node"}});
   return Step::finished;
 }
 

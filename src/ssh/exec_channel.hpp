@@ -35,6 +35,7 @@ class ExecChannel : public Channel {
   enum class Phase { waiting, opening, starting, running, closing };
   enum class Call { none, read_out, read_err, write, eof };
   Step open(Session& session);
+  Step refused(Session& session);
   Step start(Session& session);
   Step run(Session& session);
   Step close(Session& session);
@@ -62,6 +63,7 @@ class ExecChannel : public Channel {
   bool sent_ = false;            ///< script bytes may have gone out: from here on nothing is "not run" without proof
   bool stopping_ = false, eof_sent_ = false, stop_feeding_ = false;
   run::Outcome stop_outcome_;
+  net::TimerId pause_ = 0;       ///< between a refused open and the next
   net::TimerId timer_ = 0;       ///< phase deadline, grace after the trailer, bound of a stop
 };
 

@@ -11,6 +11,11 @@ constexpr std::size_t k_children = 8;
 constexpr std::size_t k_max_output = 256U << 10;
 constexpr char k_common[] = "";  // key of the question whose answer holds for every host without a section of its own
 
+std::string first_line(const std::string& said) {
+  const auto lines = text::split_lines(text::trim(said));
+  return lines.empty() ? "" : text::printable(lines.front());
+}
+
 }  // namespace
 
 std::vector<std::string> ssh_g_command(const std::string& ssh, const std::string& config_file, const plan::SshTarget& target) {
@@ -102,7 +107,7 @@ void Resolver::ask(const std::string& key) {
     if (!output) {
       answered(key, tl::unexpected<Error>(output.error()));
     } else if (output->status.code != 0 || output->status.signal != 0) {
-      answered(key, fail(Errc::usage, "ssh_config cannot be used for " + target.host + ": " + text::printable(text::trim(output->err)),
+      answered(key, fail(Errc::usage, "ssh_config cannot be used for " + target.host + ": " + first_line(output->err),
                          "correct the file, or name another with --ssh-config"));
     } else {
       auto raw = parse_ssh_g(output->out);

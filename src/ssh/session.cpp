@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "sskj/core/text.hpp"
+
 namespace sskj::ssh {
 
 namespace {
@@ -12,6 +14,11 @@ namespace {
 constexpr int k_rounds_per_turn = 16;
 constexpr int k_drain_limit = 1000;
 constexpr long k_free_timeout_ms = 200;
+
+void on_disconnect(LIBSSH2_SESSION*, int, const char* message, int length, const char*, int, void** abstract) {
+  const std::string_view text(message == nullptr ? "" : message, message == nullptr || length < 0 ? 0 : static_cast<std::size_t>(length));
+  static_cast<Session*>(*abstract)->set_farewell(text.empty() ? "it gave no reason" : text::printable(text));
+}
 
 std::string last_error(LIBSSH2_SESSION* raw) {
   char* text = nullptr;
@@ -23,7 +30,12 @@ std::string last_error(LIBSSH2_SESSION* raw) {
 
 Session::Session(net::Loop& loop, net::Fd socket, SessionParams params, KnownHostsCache& known_hosts, std::function<void(Result<void>)> ready)
     : loop_(loop), socket_(std::move(socket)), params_(std::move(params)), known_hosts_(known_hosts), ready_(std::move(ready)) {
-  raw_ = libssh2_session_init();
+  raw_ = libssh2_session_init_ex(nullptr, nullptr, nullptr, this);
+#if LIBSSH2_VERSION_NUM >= 0x010b01
+  libssh2_session_callback_set2(raw_, LIBSSH2_CALLBACK_DISCONNECT, reinterpret_cast<libssh2_cb_generic*>(on_disconnect));
+#else
+  libssh2_session_callback_set(raw_, LIBSSH2_CALLBACK_DISCONNECT, reinterpret_cast<void*>(on_disconnect));
+#endif
   libssh2_session_set_blocking(raw_, 0);
   const auto& settings = params_.settings;
   const std::string name = known_host_name(settings.host, settings.port, settings.host_key_alias);
@@ -97,8 +109,10 @@ bool Session::stale() const {
   return state_ == State::dead || ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+std::string Session::last_words() const { return farewell_.empty() ? last_error(raw_) : farewell_; }
+
 Error Session::broken(const std::string& doing) const {
-  return {Errc::lost, fmt::format("the connection to {} broke while {}: {}", params_.label, doing, last_error(raw_)), {}};
+  return {Errc::lost, fmt::format("the connection to {} broke while {}: {}", params_.label, doing, last_words()), {}};
 }
 
 void Session::kill(Error error) {
@@ -163,7 +177,7 @@ void Session::handshake() {
   timer_ = loop_.after(params_.timeouts.auth, [this] { phase_timeout(); });
   state_ = State::auth;
   phase_ = "auth";
-  authenticator_ = std::make_unique<Authenticator>(raw_, params_.label, params_.settings);
+  authenticator_ = std::make_unique<Authenticator>(raw_, params_.label, params_.settings, farewell_);
 }
 
 Result<void> Session::verify_host_key() {

@@ -70,13 +70,17 @@ class Session : public std::enable_shared_from_this<Session> {
   void clog() { clogged_ = true; }
   bool hung_up() const { return hung_up_; }           ///< the peer closed the connection during the handshake
   Error broken(const std::string& doing) const;       ///< libssh2's last error as ours (Errc::lost)
+  std::string last_words() const;                     ///< what the server said, or libssh2's last error
   void kill(Error error);
   LIBSSH2_SESSION* raw() const { return raw_; }
   net::Loop& loop() const { return loop_; }
   const SessionParams& params() const { return params_; }
+  const std::string& farewell() const { return farewell_; }  ///< what the server said when it disconnected
+  void set_farewell(std::string text) { farewell_ = std::move(text); }
   const std::string& phase() const { return phase_; } ///< "banner", "key exchange", "auth", "open"
 
   std::size_t max_channels = static_cast<std::size_t>(-1);  ///< learned from refused opens (MaxSessions)
+  bool has_opened = false;                                  ///< an exec channel has been open: the server does allow them
 
  private:
   enum class State { handshake, auth, ready, dead };
@@ -104,6 +108,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Channel> owner_;
   State state_ = State::handshake;
   std::string phase_ = "banner";
+  std::string farewell_;
   net::TimerId timer_ = 0;
   bool scheduled_ = false;
   bool clogged_ = false;

@@ -35,7 +35,7 @@ def engine(seconds, *extra, reach=None, then=None, text=None):
              "bash", "-c", patch + ' && exec "$@"', "sskj", "python3", "-m", "sglang.launch_server", "--model-path", MODEL, "--served-model-name", "k", "--tp", "8",
              "--host", "0.0.0.0", *extra, check=True)
         try:
-            script = f"end=$((SECONDS + {seconds})); until docker logs engine 2>&1 | grep -q -e 'ready to roll' -e 'kill_process_tree called'; do [ $SECONDS -lt $end ] || break; sleep 0.2; done"
+            script = f"end=$((SECONDS + {seconds})); until docker logs engine 2>&1 | grep -q -e 'ready to roll' -e 'kill_process_tree called' || ! docker top engine >/dev/null 2>&1; do [ $SECONDS -lt $end ] || break; sleep 0.2; done"
             node(6, "bash", "-c", script)
             if then:
                 return text in node(6, "bash", "-c", then).stdout
@@ -90,7 +90,7 @@ FAULTS = [
     ("engine-exit", "kv:M4", engine(20, text="torch.OutOfMemoryError: CUDA out of memory"), READY),
     ("engine-hang", "graphs", not_(engine(6, text="graph end")), READY),
     ("engine-slow", "5", not_(engine(5, text="ready to roll")), READY),
-    ("engine-die", "schedulers", engine(20, then="sleep 4; ! pgrep -f '[s]glang::scheduler' >/dev/null && curl -s -m 5 -w '%{http_code}' http://127.0.0.1:30000/ping", text="200"), READY),
+    ("engine-die", "schedulers", engine(20, then="for i in $(seq 60); do pgrep -f '[s]glang::scheduler' >/dev/null || break; sleep 0.2; done; ! pgrep -f '[s]glang::scheduler' >/dev/null && curl -s -m 5 -w '%{http_code}' http://127.0.0.1:30000/ping", text="200"), READY),
     ("wrong-answer", None, engine(20, reach="/v1/chat/completions", text="1082"), CHAT),
     ("comma-answer", None, engine(20, reach="/v1/chat/completions", text="1,081"), CHAT),
     ("health-503", None, engine(20, reach="/health", text="503"), engine(20, reach="/health", text="200")),

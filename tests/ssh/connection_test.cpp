@@ -208,7 +208,7 @@ TEST_F(Connections, Jump_host_loop_is_refused) {
   plan::Node node;
   node.id = "a";
   node.ssh.host = "a";
-  expect_not_run(run(node, world.options()), Errc::usage, {"jump hosts"});
+  expect_not_run(run(node, world.options()), Errc::usage, {"loop", "ProxyJump"});
 }
 
 // ssh_config ---------------------------------------------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ TEST_F(Connections, HostKeyAlias_is_looked_up) {
 
 TEST_F(Connections, Broken_ssh_config_is_a_usage_error_with_its_line) {
   world.config("Hostt *\n");
-  expect_not_run(run(world.node(world.sshd()), world.options()), Errc::usage, {"line 1", "Hostt"});
+  expect_not_run(run(world.node(world.sshd()), world.options()), Errc::usage, {"line 1", "hostt"});
 }
 
 TEST_F(Connections, Host_that_looks_like_an_option_is_refused) {

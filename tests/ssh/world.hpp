@@ -91,8 +91,8 @@ std::string describe(const run::HttpOutcome& outcome);
 bool run_until(net::Loop& loop, const std::function<bool()>& finished);
 
 struct Call {
-  std::string script;
-  std::string input;
+  std::string script{};
+  std::string input{};
   run::Millis deadline{30'000};
   bool keep_output = true;
   run::RunVars vars{"run-1", "digest-1", "2026-01-02T03:04:05Z"};

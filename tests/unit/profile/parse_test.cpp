@@ -172,11 +172,14 @@ TEST(EnvForm, Every_accepted_file_means_the_same_to_a_shell) {
     const std::string text = clean_source(bytes, file).text;
     const EnvScan scan = scan_env(text, file, {});
     ASSERT_TRUE(scan.diagnostics.empty()) << file;
+    // One shell a file: all values, each ended by a NUL.
+    std::string script = text + "\n", want;
     for (const Assignment& assignment : scan.assignments) {
-      const std::string script = "env -i sh -c " + shell::quote(text + "\nprintf '%sX' \"$" + assignment.key + "\"");
-      EXPECT_EQ(run_shell(script), assignment.value.text + "X") << file << ": " << assignment.key;
+      script += "printf '%s\\0' \"$" + assignment.key + "\"\n";
+      want += assignment.value.text + '\0';
       ++compared;
     }
+    EXPECT_EQ(run_shell("env -i sh -c " + shell::quote(script)), want) << file;
   }
   EXPECT_GT(compared, 70);
 }
