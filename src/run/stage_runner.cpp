@@ -97,7 +97,7 @@ void StageRunner::pump() {
 void StageRunner::advance(Lane& lane) {
   // A poll of a stage that failed already would wait for nothing.
   const auto pointless = [&](const plan::Step& step) {
-    return halted_ || lane.closed || (end_.error && is_poll(step)) || (part_ != StagePart::steps && !context_->ledger.was_reached(step.node));
+    return halted_ || lane.closed || (end_.error && is_poll(step)) || (part_ != StagePart::steps && context_->ledger.out_of_reach(step.node));
   };
   while (lane.next < lane.steps.size() && pointless(steps_[lane.steps[lane.next]])) skip(lane.steps[lane.next++]);
   if (lane.next == lane.steps.size()) {
@@ -117,7 +117,7 @@ void StageRunner::on_step_done(Lane& lane, std::size_t index, StepResult result)
   const StepStatus status = result.status;
   const auto error = result.error;
   results_[index] = std::move(result);
-  if (status != StepStatus::not_run) context_->ledger.reached(step.node);
+  context_->ledger.contact(step.node, status);
   if (status == StepStatus::not_run) lane.closed = true;  // the node's next steps would each wait for the same connection
   // A cancelled step has a cause, and the cause counts.
   if (is_bad(status) && status != StepStatus::cancelled && step.on_failure == plan::OnFailure::fail && error) {
