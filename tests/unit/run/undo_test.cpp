@@ -108,5 +108,26 @@ TEST_F(Undo, A_failing_always_stage_is_reported_and_the_next_still_runs) {
   EXPECT_EQ(status("audit"), StepStatus::ok);
 }
 
+// Each would wait out the connect time once more: a node that was down made a failed start three times as long.
+TEST_F(Undo, Asks_a_node_again_that_was_reached_and_leaves_one_alone_that_never_was) {
+  nodes({"n1", "n2"});
+  stage("s0", {script("do", "n1"), script("do2", "n2")}).undo = {script("undo", "n1"), script("undo2", "n2")};
+  always("end", {script("unlock", "n1"), script("unlock2", "n2")});
+  fake_.on_script("n2", "", {not_run()});
+  fake_.accept_everything();
+  EXPECT_EQ(run_all(), ExitCode::unreachable);
+  EXPECT_THAT(scripts_of("n1"), ElementsAre("do", "undo", "unlock"));
+  EXPECT_THAT(scripts_of("n2"), ElementsAre("do2"));
+  EXPECT_EQ(log_.finished()->summary.hosts.at("n2"), run::HostClass::unreachable);
+}
+
+// A port that takes connections and stays silent, a host that drops packets: unreachable (exit 4), not a deadline of the run (124).
+TEST_F(Undo, A_connection_that_did_not_come_about_in_time_is_an_unreachable_node) {
+  nodes({"n1"});
+  stage("s0", {script("do", "n1")});
+  fake_.on_script("n1", "", {not_run(Errc::timeout, "no answer (phase tcp)")});
+  EXPECT_EQ(run_all(), ExitCode::unreachable);
+}
+
 }  // namespace
 }  // namespace sskj::test
