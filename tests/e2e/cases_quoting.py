@@ -1,4 +1,5 @@
 """Values that break quoting go unharmed from a profile to docker inspect and into the process."""
+import json
 import os
 
 from harness import ROOT, check, equal
@@ -21,6 +22,10 @@ AWKWARD = {
 }
 
 
+# What the process in the container was really given, before the engine (which refuses such arguments).
+SHOW = """python3 -c 'import json,os,sys; print("SEEN " + json.dumps([sys.argv[1:], dict(os.environ)]), flush=True)' "$@\""""
+
+
 def yaml_text(value):
     out = '"'
     for char in value:
@@ -37,7 +42,7 @@ def register(suite, lab, sskj):
         env = "".join(f"      AWK_{name}: {yaml_text(value)}\n" for name, value in AWKWARD.items())
         args = "".join(f"      - {yaml_text(value)}\n" for value in AWKWARD.values())
         with open(path, "w", encoding="utf-8") as out:
-            out.write(text.replace("      @ENV@\n", env).replace("      @ARGS@\n", args))
+            out.write(text.replace("      @ENV@\n", env).replace("      @ARGS@\n", args).replace("@BOOTSTRAP@", yaml_text(SHOW)))
         document = lab.operator(sskj, "start", "-p", path, "--dry-run", "--json").exits(0).json()
         check(document["stages"], "it plans")
         shown = lab.operator(sskj, "profile", "show", "-p", path, "--json").exits(0).json()
@@ -51,7 +56,11 @@ def register(suite, lab, sskj):
             for name, value in AWKWARD.items():
                 check(f"AWK_{name}={value}" in have["Config"]["Env"], f"AWK_{name} in docker inspect")
             logs = lab.node(5, "docker", "logs", spec["name"]).exits(0)
-            for value in AWKWARD.values():
-                check(repr(value) in logs.out + logs.err, f"{value!r} reached the process: {(logs.out + logs.err)[-1500:]}")
+            seen = [line[5:] for line in (logs.out + logs.err).splitlines() if line.startswith("SEEN ")]
+            check(seen, f"the process told what it was given: {(logs.out + logs.err)[-1500:]}")
+            argv, env = json.loads(seen[0])
+            equal(argv, spec["command"][4:], "argv in the process")
+            for name, value in AWKWARD.items():
+                equal(env.get(f"AWK_{name}"), value, f"AWK_{name} in the process")
         finally:
             lab.operator(sskj, "stop", "-p", path, "--yes").exits(0)
