@@ -34,6 +34,15 @@ Result<std::string> read_profile_file(const std::string& path) {
   return content;
 }
 
+// A short name is the same deployment: its plan must be the same bytes, so that what -p takes for the target stands in it.
+std::string canonical_name(const std::string& name, const std::string& found, const std::string& file, const profile::Places& places, const profile::Files& files) {
+  if (found == file) return name;
+  for (const profile::Listed& listed : profile::list_profiles(places, files)) {
+    if (listed.file == file && !listed.shadowed) return listed.name;
+  }
+  return name;
+}
+
 }  // namespace
 
 profile::Places profile_places(const Request& request) {
@@ -72,7 +81,7 @@ Result<Loaded> load_profile(const Request& request, const std::string& name) {
   std::move(built.diagnostics.begin(), built.diagnostics.end(), std::back_inserter(loaded.diagnostics));
   if (has_errors(loaded.diagnostics)) return loaded;
   loaded.deployment = std::move(built.deployment);
-  loaded.deployment.profile = name;
+  loaded.deployment.profile = canonical_name(name, found->file, loaded.profile.file, places, files);
   loaded.lints = deploy::lint(loaded.deployment);
   return loaded;
 }

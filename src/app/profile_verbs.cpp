@@ -96,9 +96,15 @@ ExitCode profile_import(const Request& request, view::Output& output) {
   auto text = read_file(request.words.front(), 1U << 20U);
   if (!text) return report(request, output, text.error());
   const profile::Imported imported = profile::import_env(*text, request.words.front());
-  view::show_text(output, imported.text);
-  view::show_diagnostics(output, view_options(request), imported.diagnostics, false);
-  return has_errors(imported.diagnostics) ? ExitCode::usage : ExitCode::done;
+  view::show_text(output, imported.env_text);
+  Diagnostics left;
+  for (const profile::Unplaced& one : imported.unplaced) {
+    left.push_back({Severity::warning, "not-placed", one.text, one.reason, SourceRef{request.words.front(), one.line, 0}, ""});
+  }
+  Request text_form = request;  // stdout holds the profile; what is left goes to stderr in every form
+  text_form.output = Output::text;
+  view::show_diagnostics(output, view_options(text_form), left, false);
+  return ExitCode::done;
 }
 
 ExitCode profile_docs(const Request& request, view::Output& output) {

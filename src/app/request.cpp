@@ -181,7 +181,7 @@ std::vector<Leaf> add_verbs(CLI::App& root, Request& request, Raw& raw) {
     if (blank != std::string::npos) {
       CLI::App*& group = groups[name.substr(0, blank)];
       if (group == nullptr) {
-        group = root.add_subcommand(name.substr(0, blank), name.substr(0, blank) == "ssh" ? "how nodes are reached" : "list, show, check and import profiles");
+        group = root.add_subcommand(name.substr(0, blank), std::string(verb_group_title(name.substr(0, blank))));
         group->require_subcommand(1);
       }
       parent = group;

@@ -11,11 +11,11 @@ namespace {
 constexpr std::string_view k_body = R"sh(
 if ! command -v nvidia-smi >/dev/null; then echo missing; echo end; exit 0; fi
 gpus=$(nvidia-smi --query-gpu=index,uuid,memory.used --format=csv,noheader,nounits 2>&1) || { echo "error $gpus"; echo end; exit 0; }
-apps=$(nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name --format=csv,noheader,nounits 2>&1) || { echo "error $apps"; echo end; exit 0; }
+apps=$(nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,noheader,nounits 2>&1) || { echo "error $apps"; echo end; exit 0; }
 printf '%s\n' "$gpus" | sed 's/^/gpu /; s/, / /g'
-printf '%s\n' "$apps" | sed 's/, / /g' | while read -r uuid pid name; do
-  case $pid in ''|*[!0-9]*) [ -n "$uuid" ] && echo "strange $uuid $pid $name"; continue;; esac
-  echo "app $uuid $pid $(whose "$pid") ($name)"
+printf '%s\n' "$apps" | sed 's/, / /g' | while read -r uuid pid used name; do
+  case $pid in ''|*[!0-9]*) [ -n "$uuid" ] && echo "strange $uuid $pid $used $name"; continue;; esac
+  echo "app $uuid $pid $used $(whose "$pid") ($name)"
 done
 echo end
 )sh";
@@ -34,6 +34,7 @@ struct Gpu {
   std::optional<std::uint64_t> used_mib;
   std::string used_text;
   std::vector<std::string> own, strangers;
+  std::optional<std::uint64_t> own_mib = 0;  ///< what our processes hold; nullopt = the driver does not say
 };
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -51,18 +52,27 @@ bool concerned(const Gpu& gpu, const std::string& gpus) {
   return listed.find("," + gpu.index + ",") != std::string::npos || listed.find("," + gpu.uuid + ",") != std::string::npos;
 }
 
+/// UUID PID MIB OWNER NAME
+void add_process(Gpu& gpu, const std::vector<std::string>& words) {
+  const bool own = words[3] == "own";
+  (own ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[3] + " " + words[4]);
+  if (!own) return;
+  const auto mib = number(words[2]);
+  gpu.own_mib = mib && gpu.own_mib ? std::optional(*gpu.own_mib + *mib) : std::nullopt;
+}
+
 std::vector<Gpu> read_gpus(const Output& output) {
   std::vector<Gpu> gpus;
   for (const auto& line : output.values("gpu")) {
     const auto words = split_blanks(line, 3);
     if (words.size() != 3 || !number(words[0])) return {};
-    gpus.push_back({words[0], words[1], number(words[2]), words[2], {}, {}});
+    gpus.push_back({words[0], words[1], number(words[2]), words[2], {}, {}, 0});
   }
   for (const auto& line : output.values("app")) {
-    const auto words = split_blanks(line, 4);
-    if (words.size() != 4) return {};
+    const auto words = split_blanks(line, 5);
+    if (words.size() != 5) return {};
     for (auto& gpu : gpus) {
-      if (gpu.uuid == words[0]) (words[2] == "own" ? gpu.own : gpu.strangers).push_back("pid " + words[1] + " " + words[2] + " " + words[3]);
+      if (gpu.uuid == words[0]) add_process(gpu, words);
     }
   }
   return gpus;
@@ -81,6 +91,15 @@ Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib) {
   }
   if (busy && gpu.own.empty()) {
     return bad(name + " holds memory without a visible process", limit, used, "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
+  }
+  if (busy && !gpu.own_mib) {
+    auto found = unsure(name + " is held by this deployment, and the driver does not say how much of it", used);
+    found.status = FindingStatus::warn;  // the removal looks again when our containers are gone
+    return found;
+  }
+  if (busy && *gpu.used_mib > *gpu.own_mib + idle_mib) {
+    return bad(name + " holds more memory than this deployment's processes", "at most " + std::to_string(*gpu.own_mib + idle_mib) + " MiB", used,
+               "find the other holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
   }
   return good(name + (gpu.own.empty() ? " is idle" : " is held by this deployment"), used);
 }

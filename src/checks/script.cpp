@@ -97,6 +97,11 @@ std::vector<std::pair<std::string, Output>> split_records(std::string_view outpu
   return records;
 }
 
+bool Output::ended() const {
+  const auto all = text::trim(text);
+  return all == "end" || all.ends_with("\nend");
+}
+
 std::vector<std::string> Output::values(std::string_view key) const {
   std::vector<std::string> found;
   for (const auto& line : text::split_lines(text)) {

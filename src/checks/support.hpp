@@ -33,7 +33,7 @@ inline Finding bad(std::string message, std::string expected = {}, std::string g
 inline Finding unsure(std::string message, std::string got = {}) { return finding(FindingStatus::unknown, std::move(message), {}, std::move(got)); }
 
 /// Did the probe run to its end? Anything else makes its answer unknown.
-inline bool complete(const Output& output) { return output.status == 0 && !output.values("end").empty(); }
+inline bool complete(const Output& output) { return output.status == 0 && output.ended(); }
 
 /// What to say about a probe that did not.
 inline Finding incomplete(const Output& output, std::string_view subject) {

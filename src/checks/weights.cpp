@@ -41,7 +41,7 @@ printf '%s\n' "$models" | while IFS= read -r dir; do
     found=$(tail -c +9 "$file" 2>/dev/null | head -c "$length" | tr '}' '\n' | awk '
       NR == 1 { if (substr($0, 1, 1) != "{") broken = 1 }
       { if (match($0, /"data_offsets"[ ]*:[ ]*\[[ ]*[0-9]+[ ]*,[ ]*[0-9]+[ ]*\]/)) {
-          n++; s = substr($0, RSTART, RLENGTH); sub(/.*,/, "", s); sub(/[^0-9].*/, "", s); s += 0; if (s > max) max = s }
+          n++; s = substr($0, RSTART, RLENGTH); sub(/.*,/, "", s); sub(/[^0-9].*/, "", s); s += 0; if (max < s) max = s }
         if ($0 ~ /"dtype"/) d++
         last = $0 }
       END { gsub(/[ \t\r\n]/, "", last); if (broken || n == 0 || n != d || last != "") print "broken"; else printf "%.0f\n", max }')

@@ -1,4 +1,6 @@
 // The lint table. `error` blocks start, `warn` does not. Each row has a failing and a passing profile in tests/data/lints/<id>/.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "lint_rules.hpp"
@@ -55,6 +57,21 @@ const std::array k_lints = {
 }  // namespace
 
 std::span<const LintRow> lints() { return k_lints; }
+
+std::string lints_markdown() {
+  std::string out =
+      "# Lints\n\n<!-- Generated from the table in src/deploy/lints.cpp. Do not edit: change the table and run the deploy tests with SSKJ_ACCEPT=1. -->\n\n"
+      "`sskj profile lint` and every verb that starts something check these on the profile alone, without any node. `error` blocks the start, `warning` does not.\n\n"
+      "| id | severity | what | why | source |\n|---|---|---|---|---|\n";
+  for (const LintRow& row : k_lints) {
+    std::string reason(row.reason);
+    for (std::size_t at = reason.find('|'); at != std::string::npos; at = reason.find('|', at + 2)) {
+      reason.insert(at, "\\");
+    }
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.id, to_string(row.severity), row.title, reason, row.reference);
+  }
+  return out;
+}
 
 Diagnostics lint(const Deployment& deployment) {
   Diagnostics out;

@@ -75,7 +75,7 @@ std::vector<FoundArg> find_args(std::span<const std::string> args, std::span<con
 }
 
 bool valid_secret(std::string_view value) {
-  return !value.empty() && value.size() <= 512 &&
+  return !value.empty() && value.size() <= 512 && value[0] != '-' &&
          std::all_of(value.begin(), value.end(), [](char c) { return c > ' ' && c < 0x7F && c != '\'' && c != '"' && c != '\\'; });
 }
 

@@ -91,7 +91,7 @@ The JSON Schema is `docs/profile.schema.json`; editors use it with the line `# y
 
 A secret is given by reference only: `from_env:NAME` or `from_file:PATH`, both on the machine where sskj runs. A literal is an error, and is not repeated in the message. The value
 travels as a file of mode 0600 below `state_dir`, is mounted read-only into the container, and reaches SGLang through its `--config` option; it is on no command line, in
-no plan, log or JSON of sskj. It must be 1 to 512 printable ASCII characters without blanks, quotes and backslashes. SGLang itself prints its arguments, the key included, as the first line of
+no plan, log or JSON of sskj. It must be 1 to 512 printable ASCII characters without blanks, quotes and backslashes, and not start with `-`. SGLang itself prints its arguments, the key included, as the first line of
 its log: whoever may read `docker logs` on a node can read it (sgl-project/sglang#37457).
 
 ## Artifacts

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "source_text.hpp"
@@ -102,7 +103,11 @@ class Scanner {
       return error(here(), "syntax", fmt::format("no blank may follow '=' in {}=", key), "quote the value, or write '' for an empty one");
     }
     Value value = scalar({}, here());
-    return read_value(value) && line_ends(key) && store(std::move(key), key_at, std::move(value));
+    if (!read_value(value) || !line_ends(key)) {
+      failed_.insert(std::move(key));
+      return false;
+    }
+    return store(std::move(key), key_at, std::move(value));
   }
 
   bool line_ends(const std::string& key) {
@@ -242,6 +247,9 @@ class Scanner {
     }
     take();
     const std::string* found = lookup(name);
+    if (found == nullptr && failed_.count(name) != 0) {
+      return false;  // its own line has been reported
+    }
     if (found == nullptr) {
       return error(at, "unknown-variable", fmt::format("${{{}}} is not set above in this file nor by --set", name),
                    "the environment is never read; set it before it is used");
@@ -271,6 +279,7 @@ class Scanner {
   const std::string& file_;
   const std::map<std::string, std::string, std::less<>>& given_;
   std::size_t at_ = 0, line_ = 1, column_ = 1, expanded_ = 0;
+  std::set<std::string, std::less<>> failed_;
   EnvScan out_;
 };
 

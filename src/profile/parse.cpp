@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "bind.hpp"
@@ -117,11 +118,21 @@ class Loader {
     diagnostics_.push_back({Severity::error, std::move(id), std::move(message), std::move(hint), at, ""});
   }
 
+  void beside_alias(const Member& member, const Value& alias) {
+    error(member.at, "alias-only", fmt::format("nothing may be set beside alias_of, and {} is", text::printable(member.key)),
+          fmt::format("a short name is the same deployment as {}; use extends for another one", text::printable(alias.text)));
+  }
+
   void only_alias(const Value& tree, const Value& alias) {
     for (const Member& member : tree.members) {
-      if (member.key != "alias_of") {
-        error(member.at, "alias-only", fmt::format("nothing may be set beside alias_of, and {} is", text::printable(member.key)),
-              fmt::format("a short name is the same deployment as {}; use extends for another one", text::printable(alias.text)));
+      if (member.key == "groups" && member.value.kind == Value::Kind::map) {
+        for (const Member& group : member.value.members) {
+          for (const Member& setting : group.value.members) {
+            beside_alias(setting, alias);
+          }
+        }
+      } else if (member.key != "alias_of") {
+        beside_alias(member, alias);
       }
     }
   }
@@ -237,12 +248,33 @@ void apply_override(Value& root, const Override& override, Diagnostics& diagnost
       return;  // the profile wins over the user's own file
     }
   }
+  if (!env_key && row == nullptr && override.key.find('.') != std::string::npos) {
+    diagnostics.push_back({Severity::error, "unknown-key", fmt::format("unknown key {}", text::printable(override.key)),
+                           "write an env key (PORT) or a schema path (groups.NAME.port)", at, ""});
+    return;
+  }
   if (row != nullptr && row->type != Type::variants) {
     set_path(root, path, std::move(value), at, diagnostics);
   } else {
     assign_env_key(root, group, override.key, at, std::move(value), diagnostics);
   }
   shape(root, diagnostics);
+}
+
+// By file in the order of first mention, then by position; a fault seen twice (in a variant and where it was applied) once.
+void order(Diagnostics& diagnostics) {
+  std::vector<std::string> files;
+  for (const Diagnostic& d : diagnostics) {
+    if (std::find(files.begin(), files.end(), d.at.file) == files.end()) {
+      files.push_back(d.at.file);
+    }
+  }
+  const auto rank = [&](const Diagnostic& d) { return std::find(files.begin(), files.end(), d.at.file) - files.begin(); };
+  std::stable_sort(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& a, const Diagnostic& b) {
+    return std::tuple(rank(a), a.at.line, a.at.column) < std::tuple(rank(b), b.at.line, b.at.column);
+  });
+  const auto same = [](const Diagnostic& a, const Diagnostic& b) { return a.at == b.at && a.id == b.id && a.message == b.message; };
+  diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end(), same), diagnostics.end());
 }
 
 }  // namespace
@@ -267,6 +299,7 @@ Parsed parse(std::string_view text, const ParseOptions& options) {
                                  "set NAME (name:)", {file, 0, 0}, ""});
     }
   }
+  order(out.diagnostics);
   return out;
 }
 

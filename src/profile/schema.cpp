@@ -88,7 +88,7 @@ const std::array k_rows = {
         &G::no_progress, k_any, k_day},
     Row{"groups.*.readiness.poll", "HEALTH_POLL", Type::duration, "2s", k_group, "Pause between two health requests.", "2s", &G::health_poll, 100, 600'000},
     Row{"groups.*.readiness.request_timeout", "HEALTH_TIMEOUT", Type::duration, "25s", k_group,
-        "Time allowed for one health request; SGLang takes up to 20 s to answer that it is not healthy.", "25s", &G::health_timeout, 20'001, 600'000},
+        "Time allowed for one health request; SGLang takes up to 20 s to answer that it is not healthy.", "25s", &G::health_timeout, 21'000, 600'000},
     Row{"groups.*.readiness.failures_for_down", "FAILURES_FOR_DOWN", Type::uint, "3", k_group, "Failed health requests in a row that mean down.", "3",
         &G::failures_for_down, 1, 1000},
     Row{"groups.*.warmup.enabled", "WARMUP", Type::boolean, "true", k_group, "Send a long prompt once after ready, so that kernels are compiled.", "true",

@@ -19,7 +19,11 @@ std::vector<std::string> values(std::string_view output, std::string_view key) {
   return lines.values(key);
 }
 
-bool complete(const run::StepResult& result) { return result.exit_status == 0 && !values(result.out, "end").empty(); }
+bool complete(const run::StepResult& result) {
+  checks::Output lines;
+  lines.text = result.out;
+  return result.exit_status == 0 && lines.ended();
+}
 
 std::map<std::string, std::string> digests(std::string_view output) {
   std::map<std::string, std::string> found;

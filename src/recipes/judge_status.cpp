@@ -66,7 +66,7 @@ bool as_wanted(const StatusReport& report) {
 run::Verdict judge_status_node(const plan::Step& step, std::string_view, const run::StepResult& result) {
   checks::Output out;
   out.text = result.out;
-  if (result.exit_status == 0 && !out.values("end").empty()) return accept();
+  if (result.exit_status == 0 && out.ended()) return accept();
   return reject(Errc::unreachable, step.node + ": the node did not answer the whole question");
 }
 

@@ -29,7 +29,7 @@ plan::Stage lock_stage(const Context& context, Claim claim, Unreachable unreacha
   const auto script = lock_script(context, claim);
   for (const auto* node : context.lock_order()) {
     auto step = script_step(context.id("lock", node->id), "take the lock", node->id, script, k_short);
-    step.hint = "who holds it: " + context.command("lock status");
+    step.hint = "who holds it: " + context.command("status");
     if (unreachable == Unreachable::tolerated) step.on_failure = plan::OnFailure::tolerate;
     stage.steps.push_back(std::move(step));
     if (claim == Claim::take) {

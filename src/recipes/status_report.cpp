@@ -105,7 +105,7 @@ std::map<std::string, NodeFacts> node_facts(const NodeOutputs& nodes) {
     if (node.result == nullptr || node.result->http || node.result->out.empty()) continue;
     NodeFacts one;
     one.out.text = node.result->out;
-    one.asked = node.result->status == run::StepStatus::ok && !one.out.values("end").empty();
+    one.asked = node.result->status == run::StepStatus::ok && one.out.ended();
     facts[node.result->step] = std::move(one);
   }
   for (const auto& node : nodes) {

@@ -34,6 +34,7 @@ struct Context {
   Secrets secrets;
   Ledger ledger;
   std::map<std::string, const plan::Node*> nodes;
+  std::map<std::string, std::string> phases;  ///< last phase that a watch read from a node's log, e.g. "weights 37/96"
   bool closed = false;  ///< the executor is gone: late callbacks say nothing
 };
 

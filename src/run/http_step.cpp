@@ -75,9 +75,9 @@ void StepRunner::on_answer(HttpOutcome outcome) {
                           seen.error = Error{Errc::timeout, timed_out.error.message, ""};
                           on_response(std::move(seen));
                         },
-                        [&](const NotRun& not_run) { connection_broke(StepStatus::not_run, not_run.error); },
+                        [&](const NotRun& not_run) { connection_broke(StepStatus::not_run, unreachable(not_run.error)); },
                         [&](const Lost& lost) { connection_broke(StepStatus::lost, {Errc::lost, lost.error.message, lost.error.hint}); },
-                        [&](const Cancelled&) { fail_with(StepStatus::cancelled, {Errc::cancelled, "the transport ended the call", ""}); }},
+                        [&](const Cancelled&) { fail_with(StepStatus::lost, {Errc::lost, "the transport gave up the call unasked", ""}); }},
              outcome);
 }
 
@@ -112,13 +112,25 @@ void StepRunner::poll_again(std::string progress, Millis pause) {
 }
 
 void StepRunner::poll_timed_out() {
+  end_poll({Errc::timeout, fmt::format("expected ok within {}", text::format_duration(step_.deadline)), ""});
+  finish();
+}
+
+void StepRunner::end_poll(Error why) {
   if (not_reached_) {  // nothing is known about the service, and that is another failure than a service that is not ready
-    return fail_with(not_reached_->code == Errc::lost ? StepStatus::lost : StepStatus::not_run, *not_reached_);
+    const StepStatus status = not_reached_->code == Errc::lost ? StepStatus::lost : StepStatus::not_run;
+    why.code = not_reached_->code;
+    why.message += ", and the node cannot be reached: " + not_reached_->message;
+    ending_.emplace(status, std::move(why));
+    return;
   }
   result_.expected = "ok within " + text::format_duration(step_.deadline);
   if (result_.got.empty()) result_.got = "no answer";
-  const Errc code = step_.failure == Errc::step_failed ? Errc::timeout : step_.failure;
-  fail_with(StepStatus::timed_out, expectation_failed(step_, code, result_));
+  const auto phase = context_->phases.find(step_.node);
+  if (phase != context_->phases.end()) result_.got += ", phase " + phase->second;
+  why.code = step_.failure == Errc::step_failed ? Errc::timeout : step_.failure;
+  why.message += ", got " + result_.got;
+  ending_.emplace(StepStatus::timed_out, std::move(why));
 }
 
 }  // namespace sskj::run

@@ -53,7 +53,15 @@ Error named(const plan::Step& step, Error error) {
   return error;
 }
 
+Error unreachable(Error error) {
+  if (error.code == Errc::timeout) error.code = Errc::unreachable;
+  return error;
+}
+
 Error expectation_failed(const plan::Step& step, Errc code, const StepResult& result) {
+  // A script of ours that ends with one of plan::exit_errc's statuses says why in its last line: the number adds nothing to that.
+  const bool explained = result.exit_status && plan::exit_errc(*result.exit_status) == code && code != Errc::step_failed && !result.last_lines.empty();
+  if (explained) return {code, fmt::format("{}: {}: {}", step.node, step.title, result.last_lines.back()), step.hint};
   const std::string evidence = result.last_lines.empty() ? "" : ": " + result.last_lines.back();
   return {code, fmt::format("{}: {}: expected {}, got {}{}", step.node, step.title, result.expected, result.got, evidence), step.hint};
 }

@@ -83,7 +83,7 @@ void StepRunner::on_exec_done(const Outcome& outcome) {
   if (const auto* not_run = std::get_if<NotRun>(&outcome)) return on_not_run(not_run->error);
   if (const auto* lost = std::get_if<Lost>(&outcome)) return on_lost(lost->error);
   if (std::holds_alternative<TimedOut>(outcome)) return time_out("still running");
-  fail_with(StepStatus::cancelled, {Errc::cancelled, "the transport ended the call", ""});
+  fail_with(StepStatus::lost, {Errc::lost, "the transport gave up the call unasked", ""});
 }
 
 void StepRunner::on_exited(int status) {
@@ -109,7 +109,7 @@ void StepRunner::on_not_run(const Error& error) {
     report_progress("not reachable: " + error.message);
     return later(pause, &StepRunner::send);
   }
-  fail_with(StepStatus::not_run, error);
+  fail_with(StepStatus::not_run, unreachable(error));
 }
 
 void StepRunner::on_lost(const Error& error) {

@@ -60,9 +60,11 @@ void StageRunner::start_watches() {
     handlers.failed = [self = weak_from_this(), &step](const Error& error) {
       if (const auto stage = self.lock()) stage->on_watch_failed(step, error);
     };
-    handlers.ended = [self = weak_from_this()](const StepResult&) {
+    handlers.ended = [self = weak_from_this()](const StepResult& result) {
       const auto stage = self.lock();
-      if (stage && --stage->live_watches_ == 0 && stage->steps_over_) stage->conclude();
+      if (!stage) return;
+      if (result.status == StepStatus::ok) stage->context_->ledger.step(result.node, result.status, false);
+      if (--stage->live_watches_ == 0 && stage->steps_over_) stage->conclude();
     };
     watches_.push_back(std::make_shared<Watch>(context_, step, std::move(handlers)));
     ++live_watches_;
@@ -77,7 +79,6 @@ void StageRunner::arm_deadline() {
     if (!stage || stage->steps_over_) return;
     stage->deadline_ = 0;
     const Error error{Errc::timeout, fmt::format("{}: expected an end within {}", stage->stage_.title, text::format_duration(stage->stage_.deadline)), ""};
-    stage->failed(error);
     stage->abort(StepStatus::timed_out, error);
   });
 }
@@ -95,7 +96,10 @@ void StageRunner::pump() {
 
 void StageRunner::advance(Lane& lane) {
   // A poll of a stage that failed already would wait for nothing.
-  while (lane.next < lane.steps.size() && (halted_ || lane.closed || (end_.error && is_poll(steps_[lane.steps[lane.next]])))) skip(lane.steps[lane.next++]);
+  const auto pointless = [&](const plan::Step& step) {
+    return halted_ || lane.closed || (end_.error && is_poll(step)) || (part_ != StagePart::steps && context_->ledger.out_of_reach(step.node));
+  };
+  while (lane.next < lane.steps.size() && pointless(steps_[lane.steps[lane.next]])) skip(lane.steps[lane.next++]);
   if (lane.next == lane.steps.size()) {
     --active_;
     return;
@@ -113,8 +117,10 @@ void StageRunner::on_step_done(Lane& lane, std::size_t index, StepResult result)
   const StepStatus status = result.status;
   const auto error = result.error;
   results_[index] = std::move(result);
+  context_->ledger.contact(step.node, status);
   if (status == StepStatus::not_run) lane.closed = true;  // the node's next steps would each wait for the same connection
-  if (is_bad(status) && step.on_failure == plan::OnFailure::fail && error && !(abort_ && status != StepStatus::failed)) {
+  // A cancelled step has a cause, and the cause counts.
+  if (is_bad(status) && status != StepStatus::cancelled && step.on_failure == plan::OnFailure::fail && error) {
     lane.closed = true;
     failed(*error);
     if (stage_.order == plan::Order::one_by_one && part_ != StagePart::undo) halted_ = true;
@@ -163,7 +169,13 @@ void StageRunner::conclude() {
   if (verdict_wanted()) take_verdict();
   note_hosts();
   end_.ok = !end_.error && !abort_;
-  if (!end_.error) end_.error = abort_;
+  if (abort_ && !end_.error) {
+    if (abort_->code == Errc::cancelled) {
+      end_.error = abort_;  // whoever cancelled knows the exit code
+    } else {
+      failed(*abort_);
+    }
+  }
   context_->emit(StageFinished{&stage_, end_.ok, false, context_->transport.now() - started_, end_.error});
   // From the loop, so that whoever owns this runner may let go of it.
   context_->transport.after(Millis{0}, [self = shared_from_this()] {

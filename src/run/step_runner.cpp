@@ -36,7 +36,11 @@ void StepRunner::start() {
 
 void StepRunner::cancel(StepStatus status, Error why) {
   if (finished_ || ending_) return;
-  ending_.emplace(status, std::move(why));
+  if (status == StepStatus::timed_out && polls()) {
+    end_poll(std::move(why));
+  } else {
+    ending_.emplace(status, std::move(why));
+  }
   context_->transport.cancel(std::exchange(pause_, 0));
   if (call_ == 0) return later(Millis{0}, &StepRunner::finish);
   context_->transport.cancel(std::exchange(safety_, 0));

@@ -42,6 +42,7 @@ class StepRunner : public std::enable_shared_from_this<StepRunner> {
   void on_response(StepResult seen);
   void poll_again(std::string progress, Millis pause);
   void poll_timed_out();
+  void end_poll(Error why);  ///< sets ending_: what was seen last decides what kind of failure it is
 
   // step_runner.cpp
   [[nodiscard]] bool has_deadline() const { return step_.deadline > Millis{0}; }
@@ -78,8 +79,7 @@ class StepRunner : public std::enable_shared_from_this<StepRunner> {
 
   std::optional<plan::HttpProbe> probe_;
   bool asked_again_ = false;
-  bool unreachable_now_ = false;  // the last attempt of a poll did not reach the node
-  std::optional<Error> not_reached_;
+  std::optional<Error> not_reached_;  // the last attempt of a poll did not reach the node
   std::string progress_;
 };
 

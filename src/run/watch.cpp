@@ -41,6 +41,7 @@ void Watch::send() {
 void Watch::on_output(Stream stream, std::string_view bytes) {
   if (finished_) return;
   backoff_.reset();
+  disconnected_.reset();
   auto& channel = channels_.at(stream == Stream::out ? 0 : 1);
   const std::string fresh = channel.replay.feed(bytes);
   const auto each = [this](std::string_view line) { on_line(line); };
@@ -59,6 +60,7 @@ void Watch::on_line(std::string_view raw) {
   if (!phase) return;
   if (phase->node.empty()) phase->node = step_.node;
   if (phase->step.empty()) phase->step = step_.id;
+  context_->phases[phase->node] = phase->total > 0 ? fmt::format("{} {}/{}", phase->name, phase->done, phase->total) : phase->name;
   context_->emit(PhaseReported{*phase});
   if (phase->fatal) fail(step_.failure, "no fatal line in its log", phase->cause.empty() ? "one" : phase->cause, phase->hint);
 }
@@ -80,7 +82,8 @@ void Watch::on_done(const Outcome& outcome) {
 }
 
 void Watch::reconnect(const std::string& reason) {
-  context_->emit(StepRetried{&step_, reason});
+  if (disconnected_ != reason) context_->emit(StepRetried{&step_, reason});  // said once, however long it lasts
+  disconnected_ = reason;
   for (auto& channel : channels_) channel.replay.restart();
   timer_ = context_->transport.after(backoff_.next(), [self = weak_from_this()] {
     const auto watch = self.lock();
@@ -105,6 +108,7 @@ void Watch::fail(Errc code, std::string expected, std::string got, const std::st
 void Watch::stop(std::optional<Error> why) {
   if (stopping_ || finished_) return;
   stopping_ = true;
+  if (!why && disconnected_) why = Error{Errc::cancelled, "not connected when the stage ended: " + *disconnected_, ""};  // it did not see the end
   if (why && !failed_) {
     result_.status = StepStatus::cancelled;
     result_.error = named(step_, std::move(*why));

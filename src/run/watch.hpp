@@ -49,6 +49,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   std::array<Channel, 2> channels_;  // by Stream
   std::deque<std::string> last_lines_;
   Backoff backoff_;
+  std::optional<std::string> disconnected_;  // why, until output comes again
   Millis started_{0};
   CallId call_ = 0;
   CallId timer_ = 0;

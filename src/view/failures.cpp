@@ -16,6 +16,7 @@ namespace {
 using run::FindingStatus;
 using run::StepStatus;
 
+constexpr std::string_view k_cancelled = "CANCELLED";
 constexpr std::string_view k_node = "{node}";
 constexpr std::size_t k_max_message = 2000;  // bytes of one message, expectation or answer
 
@@ -23,7 +24,7 @@ std::string word_of(const run::StepResult& result) {
   switch (result.status) {
     case StepStatus::lost: return "LOST";
     case StepStatus::timed_out: return "TIMED OUT";
-    case StepStatus::cancelled: return "CANCELLED";
+    case StepStatus::cancelled: return std::string(k_cancelled);
     default: break;
   }
   const Errc code = result.error ? result.error->code : Errc::step_failed;
@@ -85,8 +86,9 @@ void add_unique(std::vector<std::string>& list, const std::string& text) {
   }
 }
 
-void add_value(std::vector<std::pair<std::string, std::vector<std::string>>>& values, const std::string& text, const std::string& node) {
-  if (text.empty()) {
+// A sentence often holds what was expected and what came; then it is not said twice.
+void add_value(std::vector<std::pair<std::string, std::vector<std::string>>>& values, const std::string& message, const std::string& text, const std::string& node) {
+  if (text.empty() || message.find(text) != std::string::npos) {
     return;
   }
   const std::string value = clean(replace_node(text, node, k_node));
@@ -108,8 +110,8 @@ std::vector<Block> blocks_of(const std::vector<const Failure*>& failures) {
     }
     add_unique(at->nodes, failure->node);
     add_unique(at->titles, failure->title);
-    add_value(at->expected, failure->expected, failure->node);
-    add_value(at->got, failure->got, failure->node);
+    add_value(at->expected, failure->message, failure->expected, failure->node);
+    add_value(at->got, failure->message, failure->got, failure->node);
   }
   return blocks;
 }
@@ -253,9 +255,9 @@ void add_step_failures(Model& model, const plan::Step& step, const run::StepResu
 }
 
 void add_stage_failure(Model& model, const Error& error, const std::string& stage) {
-  const bool told = std::any_of(model.failures.begin(), model.failures.end(), [&](const Failure& failure) { return failure.stage == stage; });
-  if (!told) {
-    const std::string word = error.code == Errc::cancelled ? "CANCELLED" : (error.code == Errc::timeout ? "TIMED OUT" : "FAILED");
+  const bool told = std::any_of(model.failures.begin(), model.failures.end(), [&](const Failure& failure) { return failure.stage == stage && failure.word != k_cancelled; });
+  if (!told) {  // what was cut short does not say why
+    const std::string word = error.code == Errc::cancelled ? std::string(k_cancelled) : (error.code == Errc::timeout ? "TIMED OUT" : "FAILED");
     model.failures.push_back({stage, {}, {}, word, error.message, {}, {}, error.hint, {}, {}});
   }
 }
@@ -265,7 +267,7 @@ std::string failures_text(const Model& model, const Options& options, bool color
   std::vector<std::string> cancelled;
   const std::vector<Failure> extra = tolerated_failures(model);
   for (const Failure& failure : model.failures) {
-    if (failure.word == "CANCELLED") {
+    if (failure.word == k_cancelled) {
       add_unique(cancelled, failure.node);
     } else {
       primary.push_back(&failure);

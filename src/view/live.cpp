@@ -201,15 +201,6 @@ std::string draw(Context& context) {
   return text + "\x1b[J";
 }
 
-void say(Context& context, const std::string& text) {
-  if (text.empty()) {
-    return;
-  }
-  const bool shown = !context.live.widths.empty();
-  const std::string erased = erase(context);
-  context.output.err.write(erased + text + (shown ? draw(context) : std::string{}));
-}
-
 void finish(Context& context) {
   const Options& options = context.options;
   const bool answers = !options.answer.empty() || options.remote_output != RemoteOutput::hidden;
@@ -226,8 +217,17 @@ void finish(Context& context) {
 
 }  // namespace
 
+void human_say(Context& context, const std::string& text) {
+  if (text.empty()) {
+    return;
+  }
+  const bool shown = !context.live.widths.empty();
+  const std::string erased = erase(context);
+  context.output.err.write(erased + text + (shown ? draw(context) : std::string{}));
+}
+
 void human_on(Context& context, const run::Event& event) {
-  say(context, verbose_text(context, event));
+  human_say(context, verbose_text(context, event));
   context.live.dirty = true;
   if (std::holds_alternative<run::RunFinished>(event)) {
     finish(context);

@@ -1,20 +1,11 @@
 #include "sskj/view/plan_view.hpp"
 
-#include <fmt/format.h>
-
-#include "columns.hpp"
-#include "sskj/core/nodeset.hpp"
 #include "sskj/core/text.hpp"
 
 namespace sskj::view {
 
 std::string plan_text(const plan::Plan& plan, std::string_view bootstrap) {
-  std::vector<std::string> nodes;
-  for (const auto& node : plan.nodes) {
-    nodes.push_back(node.id);
-  }
-  std::string text = fmt::format("# {}{}{} on {} ({})\n", plan.verb, plan.deployment.empty() ? "" : " ", plan.deployment, nodeset::fold(nodes), counted(nodes.size(), "node"));
-  text += fmt::format("# plan {}\n# nothing was connected to and nothing was written\n", plan::digest(plan));
+  std::string text = "# nothing was connected to and nothing was written\n";
   if (!bootstrap.empty()) {
     text += "# every script below is sent on standard input to this command, unchanged:\n";
     for (const std::string& line : text::split_lines(bootstrap)) {

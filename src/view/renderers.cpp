@@ -5,6 +5,7 @@
 #include "live.hpp"
 #include "model.hpp"
 #include "plain.hpp"
+#include "sskj/core/text.hpp"
 
 namespace sskj::view {
 
@@ -58,6 +59,18 @@ void Renderer::tick(Millis now) {
   context_->output.out.flush();
   context_->output.err.flush();
   context_->row.tick(*context_);
+}
+
+void Renderer::note(std::string_view text) {
+  const std::string line = text::printable(text) + "\n";
+  if (context_->options.verbosity < 0) {
+    return;
+  }
+  if (context_->row.on == human_on) {
+    human_say(*context_, line);
+  } else {
+    context_->output.err.write(line);
+  }
 }
 
 void Renderer::resize(unsigned width, unsigned height) {

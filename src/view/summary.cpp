@@ -7,6 +7,7 @@
 
 #include "columns.hpp"
 #include "failures.hpp"
+#include "sskj/core/nodeset.hpp"
 #include "sskj/core/text.hpp"
 
 namespace sskj::view {
@@ -58,6 +59,24 @@ std::string milestone_text(const Model& model, const MilestoneRow& row) {
     unknown = unknown || !stage.finished || stage.skipped;
   }
   return seen && !unknown ? std::string(row.word) : fmt::format("{} not checked", row.word);
+}
+
+// How far each engine had come: the first thing to know of a start that did not end well.
+std::string phases_text(const Model& model) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> phases;
+  for (const NodeState& node : model.nodes) {
+    if (node.phase.empty()) {
+      continue;
+    }
+    const std::string phase = node.phase + (node.total > 0 ? fmt::format(" {}/{}", node.done, node.total) : std::string{});
+    const auto at = std::find_if(phases.begin(), phases.end(), [&](const auto& entry) { return entry.first == phase; });
+    (at == phases.end() ? phases.emplace_back(phase, std::vector<std::string>{}) : *at).second.push_back(node.id);
+  }
+  std::string result;
+  for (const auto& [phase, nodes] : phases) {
+    result += fmt::format("{}{} {}", result.empty() ? "phases: " : "; ", text::printable(nodeset::fold(nodes)), phase);
+  }
+  return result.empty() ? result : result + "\n";
 }
 
 // A question that was answered with no is not a failed run.
@@ -127,6 +146,9 @@ std::string ending(const Model& model, const Options& options, bool color) {
   result += failures;
   if (!failures.empty() && !model.directory.empty()) {
     result += fmt::format("full output: {}\n", text::printable(model.directory));
+  }
+  if (!failures.empty()) {
+    result += phases_text(model);
   }
   const std::string milestones = quiet ? "" : milestones_text(model);
   if (!milestones.empty()) {

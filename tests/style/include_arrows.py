@@ -134,6 +134,8 @@ def rule_function_length(files):
             if not found or "(" not in line or re.search(r"\[[^\]]*\]\s*\(|=\s*\{$|constexpr std::array", line):
                 continue
             end = next((n for n in range(number + 1, len(lines)) if lines[n].startswith(found.group(1) + "}")), None)
+            if re.search(r"\bconst(?:expr)? std::array\b.*\{$", lines[number + 1] if number + 1 < len(lines) else ""):
+                continue  # the function is a table
             if end is not None and end - number + 1 >= MAX_FUNCTION:
                 yield path, number + 1, f"a function of {end - number + 1} lines; below {MAX_FUNCTION}"
 

@@ -33,6 +33,7 @@ CASES = [
     ("src/core/a.cpp", "int f(int a) {\n" + "  a += 1;\n" * 60 + "  return a;\n}\n", "function-length"),
     ("src/core/a.cpp", "struct S {\n  int f(int a) const {\n" + "    a += 1;\n" * 60 + "  }\n};\n", "function-length"),
     ("src/core/a.cpp", "int f(int a) {\n" + "  a += 1;\n" * 40 + "  return a;\n}\n", None),
+    ("src/core/a.cpp", "auto f() {\n  static constexpr std::array rows{\n" + "      Row{1},\n" * 60 + "  };\n  return rows;\n}\n", None),
     ("src/core/a.cpp", "struct S {\n" + "  int a;\n" * 60 + "};\n", None),
     ("src/core/a.cpp", 'void f() { std::cout << "x"; }\n', "only-views-write"),
     ("src/core/a.cpp", 'void f() { printf("x"); }\n', "only-views-write"),

@@ -38,8 +38,8 @@ const run::StepResult* EventLog::result(std::string_view step) const {
 
 const run::StageFinished* EventLog::stage(std::string_view id) const {
   const auto stages = all<run::StageFinished>();
-  const auto found = std::find_if(stages.rbegin(), stages.rend(), [&](const auto* event) { return event->stage->id == id; });
-  return found == stages.rend() ? nullptr : *found;
+  const auto found = std::find_if(stages.begin(), stages.end(), [&](const auto* event) { return event->stage->id == id; });
+  return found == stages.end() ? nullptr : *found;
 }
 
 const run::RunFinished* EventLog::finished() const {

@@ -17,7 +17,7 @@ class EventLog final : public run::EventSink {
   /// One short line an event, in order: "stage put", "step a", "a changed", "stage put ok", "run 0", ...
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
   [[nodiscard]] const run::StepResult* result(std::string_view step) const;  ///< null where the step did not finish
-  [[nodiscard]] const run::StageFinished* stage(std::string_view id) const;  ///< the last one of that id
+  [[nodiscard]] const run::StageFinished* stage(std::string_view id) const;  ///< the first of that id (its undo, if any, is another)
   [[nodiscard]] const run::RunFinished* finished() const;
   [[nodiscard]] std::size_t position(std::string_view line) const;           ///< of the first equal line; lines().size() if there is none
   template <class E>

@@ -38,6 +38,8 @@ struct Verb {
 };
 
 std::span<const Verb> verbs();
+/// One line about the first word of two-word verbs ("profile", "ssh", "lock").
+std::string_view verb_group_title(std::string_view group);
 const Verb* find_verb(std::string_view name);
 
 }  // namespace sskj::app

@@ -51,6 +51,8 @@ struct Output {
   std::optional<int> status;           ///< exit status; nullopt = the record is missing or incomplete
   std::string text;                    ///< stdout and stderr, at most 64 KiB
   bool timed_out() const { return status == 124 || status == 137; }
+  /// The script came to its end: its last line is `end`.
+  bool ended() const;
   /// Rest of the first line that begins with `key` and a blank (or is `key`).
   std::optional<std::string> value(std::string_view key) const;
   /// The same for every such line.

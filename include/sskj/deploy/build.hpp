@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "sskj/deploy/deployment.hpp"
@@ -28,5 +29,8 @@ struct LintRow {
   Diagnostics (*run)(const Deployment&, const LintRow&);
 };
 std::span<const LintRow> lints();
+
+/// docs/lints.md, from the table.
+std::string lints_markdown();
 
 }  // namespace sskj::deploy

@@ -55,7 +55,7 @@ std::vector<FoundArg> find_args(std::span<const std::string> args, std::span<con
 inline constexpr std::string_view k_engine_config = "api-key: '{secret}'\n";
 inline constexpr std::string_view k_engine_config_target = "/run/sskj/engine.yaml";
 
-/// A key can be carried: 1-512 printable ASCII characters, no quote, no blank.
+/// A key can be carried: 1-512 printable ASCII characters, no quote, backslash or blank, not starting with '-' (older SGLang makes it an argument of its own list).
 bool valid_secret(std::string_view value);
 
 }  // namespace sskj::deploy

@@ -149,7 +149,7 @@ struct Plan {
   std::string profile;                 ///< as the user named it, for messages
   std::vector<Node> nodes;
   std::vector<Stage> stages;
-  std::vector<Stage> always;           ///< run at the end whatever happened (release the lock); failures are reported
+  std::vector<Stage> always;           ///< run at the end whatever happened (release the lock), their only_if aside; failures are reported
   Millis deadline{0};                  ///< total; 0 = none
   bool operator==(const Plan&) const = default;
 };

@@ -9,7 +9,7 @@
 
 namespace sskj::view {
 
-/// Header (verb, deployment, nodes, digest), the constant bootstrap through which every script travels, then each step's exact bytes as plan::to_text shows them.
+/// The constant bootstrap through which every script travels, then the plan as plan::to_text shows it: nodes, digest, each step's exact bytes.
 std::string plan_text(const plan::Plan& plan, std::string_view bootstrap);
 
 /// Text, or with json and ndjson the plan's canonical JSON alone, so that `sskj apply` takes it.

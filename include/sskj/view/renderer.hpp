@@ -59,6 +59,8 @@ class Renderer final : public run::EventSink {
   void on(const run::Event& event) override;
   /// Monotonic time; call at least every 100 ms while a run lasts. Redraws, heartbeats and elapsed times come from here alone.
   void tick(Millis now);
+  /// A remark that is no event (a transport's warning, a journal that cannot be written): one line on stderr, above a live table; not shown with -q.
+  void note(std::string_view text);
   /// The terminal has another size (SIGWINCH) or was taken away for a while (SIGCONT): draws anew.
   void resize(unsigned width, unsigned height);
 

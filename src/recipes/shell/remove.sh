@@ -37,7 +37,8 @@ deadline=$(($(now_s)+gpu_seconds))
 while left=$(alive) && held=$(busy) && [ -n "$left$held" ]; do
   if [ "$(now_s)" -ge "$deadline" ]; then
     [ -z "$left" ] || held="processes outlive their containers: $(printf '%s ' $left); $held"
-    die 1 "containers are removed, but after $gpu_seconds s$(printf ' %s' $held) compute processes: $(smi --query-compute-apps=pid,process_name | tr '\n' ';')"
+    apps=$(smi --query-compute-apps=pid,process_name | sed '/^$/d' | tr '\n' ';')
+    die 1 "containers are removed, but after $gpu_seconds s$(printf ' %s' $held) compute processes: ${apps:-none visible (as root: fuser -v /dev/nvidia*)}"
   fi
   sleep 1
 done

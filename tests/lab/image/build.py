@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STANDIN = os.path.join(os.path.dirname(HERE), "standin")
@@ -228,6 +229,14 @@ def file_sha256(path):
     return digest.hexdigest()
 
 
+def forget_old_images(cache):
+    """Those unused for a day; another checkout's lab may still load a younger one."""
+    for name in os.listdir(cache):
+        path = os.path.join(cache, name)
+        if name.startswith("image-") and time.time() - os.path.getmtime(path) > 86400:
+            os.remove(path)
+
+
 def main(cache):
     version, wanted = wanted_debs(cache)
     target = os.path.join(cache, f"image-{input_key(wanted)}.tar")
@@ -242,9 +251,8 @@ def main(cache):
             settle_times(root)
             precompile(root)
             pack(root, target, work)
-        for name in os.listdir(cache):  # older images of this lab serve nobody
-            if name.startswith("image-") and os.path.join(cache, name) != target:
-                os.remove(os.path.join(cache, name))
+        forget_old_images(cache)
+    os.utime(target)
     print(target)
 
 

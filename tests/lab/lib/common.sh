@@ -81,6 +81,7 @@ wait_for() { # SECONDS DESCRIPTION COMMAND...
   local end=$((SECONDS + $1)) what=$2
   shift 2
   until "$@"; do
+    kill -0 $$ 2>/dev/null || return 1 # in a start that runs beside the main shell: that one was killed
     [ "$SECONDS" -lt "$end" ] || { say "waited in vain for $what"; return 1; }
     sleep 0.1
   done

@@ -57,12 +57,12 @@ node_holder() {
 
 node_sshd_answers() {
   # shellcheck disable=SC2016  # expanded by the shell that is started
-  in_op /bin/bash -c 'exec 3<>/dev/tcp/'"$(node_ip "$1")"'/22 && read -r -t 2 line <&3 && [[ $line == SSH-* ]]' 2>/dev/null
+  in_op timeout 3 /bin/bash -c 'exec 3<>/dev/tcp/'"$(node_ip "$1")"'/22 && read -r -t 2 line <&3 && [[ $line == SSH-* ]]' 2>/dev/null
 }
 
-node_docker_answers() { in_node "$1" docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
+node_docker_answers() { in_node "$1" timeout 5 docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
 
-node_image_id() { in_node "$1" docker image inspect --format '{{.Id}}' "$LAB_IMAGE" 2>/dev/null; }
+node_image_id() { in_node "$1" timeout 10 docker image inspect --format '{{.Id}}' "$LAB_IMAGE" 2>/dev/null; }
 
 node_load_image() { in_node "$1" docker load -q <"$LAB_IMAGE_TAR" >/dev/null; }
 

@@ -44,7 +44,7 @@ lab_up() {
   [[ $SSKJ_LAB_DIR$SSKJ_LAB_CACHE != *[:,\ ]* ]] || die "SSKJ_LAB_DIR and SSKJ_LAB_CACHE must not hold ':', ',' or blanks (overlay mount options)"
   check_machine
   lab_lock
-  trap 'say "interrupted: taking down what was started"; lab_down; exit 130' INT TERM HUP
+  trap 'interrupted' INT TERM HUP
   local started=$SECONDS want new=() i
   mapfile -t want < <(wanted_nodes "$count")
   # A node whose operator is gone cannot be reached again.
@@ -69,11 +69,30 @@ lab_up() {
   say "next: tests/lab/lab run -- CMD, tests/lab/lab node 5 -- CMD, tests/lab/lab down"
 }
 
+interrupted() {
+  trap '' INT TERM HUP
+  say "interrupted: taking down what was started"
+  end_jobs
+  lab_down
+  exit 130
+}
+
+# Each node's start is a process group, so that nothing of it goes on and makes files or namespaces later.
+end_jobs() {
+  local pid
+  for pid in $(jobs -p); do kill -KILL -- "-$pid" 2>/dev/null; done
+  wait 2>/dev/null
+}
+
 nodes_start() {
   local i pids=() failed=0
   for i in "$@"; do
+    [ ! -d "$(node_dir "$i")" ] || say "node $i is there but not whole: it is made anew"
     node_remove "$i"
-    node_up "$i" 9>&- &
+    # The start keeps the lock (descriptor 9): should this shell be killed, 'down' waits until its orphans have noticed.
+    set -m
+    node_up "$i" &
+    set +m
     pids+=($!)
   done
   for i in "${pids[@]}"; do wait "$i" || failed=1; done

@@ -16,7 +16,12 @@ mount -t overlay "sskj-lab-$i" -o "lowerdir=/,upperdir=$dir/upper,workdir=$dir/w
 mount -t tmpfs -o mode=755,size=256m run "$root/run"
 mount -t tmpfs -o mode=1777,size=2g tmp "$root/tmp"
 mount --bind "$dir/data" "$root/data"
-mount --bind "$dir/docker" "$root/var/lib/docker"
+# Docker's files in memory where there is plenty: they are the bulk of what a node writes, and 'down' then has nothing to delete.
+if [ "$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)" -ge 4 ]; then
+  mount -t tmpfs -o mode=711,size=4g docker "$root/var/lib/docker"
+else
+  mount --bind "$dir/docker" "$root/var/lib/docker"
+fi
 mount --bind "$dir/sskj" "$root/var/lib/sskj"
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
 

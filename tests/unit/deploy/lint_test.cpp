@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "load.hpp"
@@ -40,6 +42,15 @@ TEST(Lint, Every_row_has_a_failing_and_a_passing_profile) {
     const Diagnostics good = findings(directory(row) + "/pass.env", row.id);
     EXPECT_TRUE(good.empty()) << row.id << " fires on its passing profile\n" << report(good);
   }
+}
+
+TEST(Lint, Document_is_current) {
+  const std::string path = std::string(SSKJ_SOURCE_DIR) + "/docs/lints.md";
+  if (const char* accept = std::getenv("SSKJ_ACCEPT"); accept != nullptr && std::string(accept) == "1") {
+    std::ofstream(path, std::ios::binary) << lints_markdown();
+    GTEST_SKIP() << "rewrote " << path;
+  }
+  EXPECT_TRUE(read_file(path).value_or("") == lints_markdown()) << "docs/lints.md is stale: run the deploy tests with SSKJ_ACCEPT=1 and commit the file";
 }
 
 TEST(Lint, Every_data_directory_belongs_to_a_row) {

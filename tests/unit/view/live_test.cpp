@@ -123,6 +123,24 @@ TEST(LiveTable, Final_screen_is_right_after_resizes_on_the_way) {
   }
 }
 
+TEST(LiveTable, Notes_stand_above_it) {
+  const auto plan = small_plan("start", 4);
+  Screen screen(80);
+  std::string sink;
+  const auto feed = [&](std::string_view bytes) {
+    screen.feed(bytes);
+    return static_cast<std::int64_t>(bytes.size());
+  };
+  Output output{string_stream(sink), OutputStream(feed, [](Millis) { return true; }), true, true, true, 80, 24};
+  Renderer renderer(row("human"), {}, output);
+  renderer.tick(Millis{0});
+  renderer.on(run::RunStarted{&plan, {}, ""});
+  renderer.tick(Millis{500});
+  renderer.note("ssh_config: line 3 is not understood\x1b[2J");
+  renderer.tick(Millis{700});
+  EXPECT_EQ(screen.text().substr(0, screen.text().find("174.")), "ssh_config: line 3 is not understood\\x1b[2J\nstart kimi3_pro6000_sglang_tp32ep32 · 0s\n");
+}
+
 TEST(LiveTable, Never_writes_past_the_last_column) {
   for (unsigned width : {20U, 40U, 80U, 132U}) {
     const Scenario scenario = start_done();

@@ -162,6 +162,21 @@ Scenario interrupted() {
   return record.end(ExitCode::interrupted, {HostClass::failed}, {}, true);
 }
 
+Scenario deadline_passed() {
+  Recorder record("deadline_passed", small_plan("start", 4));
+  const auto& plan = record.plan();
+  record.quick(0).quick(1, StepStatus::changed).quick(2, StepStatus::changed).stage(3).begin(3);
+  for (const auto& node : plan.nodes) {
+    record.phase(node.id, node.id == "174.1.60.6" ? "rendezvous" : "weights", 0, 0);
+  }
+  record.wait(2'700'000);
+  for (const auto& one : plan.stages[3].steps) {
+    record.finish(one, StepStatus::cancelled, Error{Errc::cancelled, "cancelled: the deadline of the run passed", ""}, {}, {});
+  }
+  record.stage_end(3, false, Error{Errc::timeout, "wait until ready did not end within 45m", "sskj logs -p kimi3_tp32ep32 --tail 50"});
+  return record.end(ExitCode::deadline, {HostClass::skipped});
+}
+
 std::string status_report() {
   return R"j({"schema_version":1,"deployment":"kimi3_pro6000_sglang_tp32ep32","state":"degraded","endpoint":"http://174.1.60.5:30000",
     "groups":[{"name":"server","role":"server","state":"degraded","ranks":[
@@ -289,7 +304,7 @@ Scenario exec_folded() {
 }
 
 std::vector<Scenario> scenarios() {
-  std::vector<Scenario> all{start_done(), preflight_failed(), rank_failed(), step_failed(), interrupted(), status_degraded(), smoke_wrong(), exec_folded()};
+  std::vector<Scenario> all{start_done(), preflight_failed(), rank_failed(), step_failed(), interrupted(), deadline_passed(), status_degraded(), smoke_wrong(), exec_folded()};
   all.push_back(start_done_on(200));
   Scenario quiet = preflight_failed();
   quiet.name = "quiet";

@@ -7,7 +7,7 @@ slow             {"phase": P, "seconds": S} or a number (weights): be slow there
 wrong_answer     true: arithmetic is off by one
 answer_style     "plain" (1081) or "comma" (1,081)
 health           503: /health fails for ever (the GPUs are stuck)
-die_after_ready  {"mode": "schedulers"|"stuck"|"exit", "after": S, "code": C}
+die_after_ready  {"mode": "schedulers"|"stuck"|"exit", "after": S (3), "code": C}
                  schedulers: the rank processes die, HTTP stays; stuck: they live but answer nothing; exit: the whole node ends
 drain            seconds that SIGTERM waits even with no request
 ignore_sigterm   true: SIGTERM does nothing
@@ -26,6 +26,9 @@ PHASES = ("args", "dist", "weights", "kernels", "kv", "graphs", "http", "warmup"
 PHASE_SECONDS = {"args": 0.0, "dist": 0.15, "weights": 1.0, "kernels": 0.1, "kv": 0.1, "graphs": 0.6, "http": 0.05, "warmup": 0.3}
 DEFAULTS = {"scale": 1.0, "first_prompt_s": 1.5, "long_prompt": 256, "token_s": 0.002, "prefill_tps": 200000.0,
             "health_s": 0.02, "think_tokens": 80, "answer_style": "plain"}
+
+
+DIE_AFTER = 3.0  # lets the warm-up pass
 
 
 class Config:
@@ -65,6 +68,11 @@ class Config:
         elif slow and slow.get("phase", "weights") == phase:
             extra = float(slow.get("seconds", 0))
         return PHASE_SECONDS.get(phase, 0.0) * float(self["scale"]) + extra
+
+    def dies_in(self, born, now, mode):
+        """Seconds until the die_after_ready switch of this mode acts, counted from readiness; None when it is not set."""
+        fate = self["die_after_ready"] or {}
+        return born + float(fate.get("after", DIE_AFTER)) - now if fate.get("mode", "schedulers") == mode and fate else None
 
     def strikes(self, kind, phase, rank, first_rank):
         """The exit or hang switch, when it is meant for this phase and rank."""

@@ -20,6 +20,11 @@ def state():
         return {}
 
 
+def present():
+    """Whether the container was given GPUs at all. A pretended capability (tests outside the lab) pretends the cards too."""
+    return os.path.isdir(directory()) or "LAB_CUDA_CAPABILITY" in os.environ
+
+
 def visible_count():
     return 8 - len(state().get("missing", []))
 

@@ -230,12 +230,13 @@ class Node:
         while True:
             time.sleep(0.2)
             fate = self.config["die_after_ready"] or {}
-            if fate.get("mode") == "exit" and time.monotonic() - born >= float(fate.get("after", 0)):
+            left = self.config.dies_in(born, time.monotonic(), "exit")
+            if left is not None and left <= 0:
                 log.info("Scheduler hit an exception: " + texts.traceback_text(*texts.failure("ready", fate), "ready"))
                 self.kill_all()
                 os._exit(int(fate.get("code", 1)))
             dead = self.dead_child()
-            if dead and fate.get("mode") != "schedulers" and dead[2] != 0:  # older engines had no watchdog: main lives on
+            if dead and self.config.dies_in(born, 0, "schedulers") is None and dead[2] != 0:  # older engines had no watchdog: main lives on
                 log.info(f"Subprocess scheduler_{dead[0] - self.first} (pid={dead[1]}) crashed with exit code {dead[2]}. Triggering SIGQUIT for cleanup...")
                 self.on_sigquit()
             if self.engine is not None and self.drained():

@@ -79,12 +79,15 @@ class Scheduler:
 
     def init_distributed(self):
         local = self.rank - self.first
+        if not gpus.present():
+            raise Failure("RuntimeError", "No CUDA GPUs are available", "dist")
         if local >= gpus.visible_count():
             raise Failure("torch.AcceleratorError", "CUDA error: invalid device ordinal", "dist")
         self.phase, started = "dist", time.monotonic()
         log.info("Init torch distributed begin.")
         self.gpu = gpus.Gpu(local, self.title)
         self.trouble("dist")
+        self.check_interfaces()
         least = self.rendezvous()
         if self.rank == 0:
             log.info("sglang is using nccl==2.28.3")
@@ -97,6 +100,17 @@ class Scheduler:
                 raise Failure("RuntimeError", message, "dist")
             log.info(message)
         log.info(f"Init torch distributed ends. elapsed={time.monotonic() - started:.2f} s, mem usage={gpus.SMALL_MIB / 1024:.2f} GB")
+
+    def check_interfaces(self):
+        """The interface variables name what is there: Gloo's exactly, NCCL's as prefixes unless they start with = or ^."""
+        there = os.listdir("/sys/class/net")
+        gloo = os.environ.get("GLOO_SOCKET_IFNAME")
+        if gloo and not set(gloo.split(",")) & set(there):
+            raise Failure("RuntimeError", f"[../third_party/gloo/gloo/transport/tcp/device.cc:84] ifa != nullptr. Unable to find address for: {gloo}", "dist")
+        nccl = os.environ.get("NCCL_SOCKET_IFNAME", "")
+        if nccl and nccl[0] != "^" and not any(n.startswith(p) for n in there for p in nccl.lstrip("=").split(",")):
+            raise Failure("RuntimeError", "NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details): "
+                          f"Bootstrap : no socket interface found, NCCL_SOCKET_IFNAME set to {nccl} ncclSystemError", "dist")
 
     def rendezvous(self):
         timeout = self.args.dist_timeout or 600
@@ -181,6 +195,8 @@ class Scheduler:
         if attn_residual.kernel_for(HIDDEN_SIZE) == "attn_res_fused_tma" and attn_residual.torch.cuda.get_device_capability()[0] == 12:
             raise Failure(*texts.CATALOGUE["M9"], "graphs")
         self.trouble("graphs")
+        if self.world > 1 and os.environ.get("NCCL_ALGO", "").lower() == "tree":
+            raise Failure(*texts.CATALOGUE["N1"], "graphs")
         sizes = self.args.cuda_graph_bs_decode or [1, 2, 4, 8, 12, 16, 24, 32]
         log.info(f"Capture target decode CUDA graph begin. backend=full, num_tokens_per_req=1, bs={sizes}, avail mem={self.gpu.available_gb():.2f} GB")
         self.store.barrier("graphs")
@@ -206,15 +222,10 @@ class Scheduler:
         """Answers pings, prints the batch lines it is given, and notices deaths. Replies stop while it is stuck."""
         born, buffer = time.monotonic(), b""
         while True:
-            fate = self.config["die_after_ready"]
-            wait = None
-            if fate:
-                left = born + float(fate.get("after", 0)) - time.monotonic()
-                mode = fate.get("mode", "schedulers")
-                if left <= 0 and mode == "schedulers":
-                    os._exit(int(fate.get("code", 1)))
-                wait = max(0.0, left) if mode == "schedulers" else None
-            ready, _, _ = select.select([self.parent, self.store.socket], [], [], 1.0 if wait is None else min(wait, 1.0))
+            left = self.config.dies_in(born, time.monotonic(), "schedulers")
+            if left is not None and left <= 0:
+                os._exit(int(self.config["die_after_ready"].get("code", 1)))
+            ready, _, _ = select.select([self.parent, self.store.socket], [], [], min(1.0, left or 1.0))
             if self.store.socket in ready:
                 self.store.next_message()
             if self.parent in ready:
@@ -223,10 +234,11 @@ class Scheduler:
                     os._exit(0)
                 *lines, buffer = (buffer + data).split(b"\n")
                 for line in lines:
-                    self.answer(json.loads(line), fate)
+                    self.answer(json.loads(line), born)
 
-    def answer(self, message, fate):
-        if fate and fate.get("mode") == "stuck":
+    def answer(self, message, born):
+        left = self.config.dies_in(born, time.monotonic(), "stuck")
+        if left is not None and left <= 0:
             return
         if "log" in message:
             log.info(message["log"])
@@ -259,6 +271,8 @@ def main(args, config, rank, first_rank, parent, listener=None):
         try:
             scheduler.run()
         except store.PeerDied as death:
+            if config.dies_in(0, 0, "schedulers") is not None:
+                os._exit(1)  # told to die silently: a neighbour was a moment quicker
             raise peer_died(scheduler, death) from None
     except Failure as failure:
         code = failure.code

@@ -1,0 +1,80 @@
+// Log lines of tests/data/logs/lines.json: phases, fatal signatures, and what must say nothing.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "fixture.hpp"
+#include "sskj/recipes/drivers.hpp"
+
+namespace sskj::recipes {
+namespace {
+
+class Lines : public ::testing::Test {
+ protected:
+  Lines() : lines_(nlohmann::json::parse(deploy::testing::read_file(std::string(SSKJ_SOURCE_DIR) + "/tests/data/logs/lines.json").value())) {
+    step_.id = "start.log.n5";
+    step_.node = "n5";
+  }
+  std::optional<run::Phase> read(const std::string& line) const { return drivers_.line_matcher(step_, line); }
+
+  nlohmann::json lines_;
+  run::Drivers drivers_ = drivers();
+  plan::Step step_;
+};
+
+TEST_F(Lines, Phases_are_recognised_with_their_counts) {
+  for (const auto& row : lines_["phases"]) {
+    const auto phase = read(row["line"]);
+    ASSERT_TRUE(phase) << row["line"];
+    EXPECT_EQ(phase->name, row["phase"]) << row["line"];
+    EXPECT_EQ(phase->done, row["done"].get<std::size_t>()) << row["line"];
+    EXPECT_EQ(phase->total, row["total"].get<std::size_t>()) << row["line"];
+    EXPECT_FALSE(phase->fatal) << row["line"];
+    EXPECT_EQ(phase->node, "n5");
+    EXPECT_EQ(phase->step, "start.log.n5");
+  }
+}
+
+TEST_F(Lines, Fatal_signatures_name_cause_and_hint) {
+  for (const auto& row : lines_["fatal"]) {
+    const auto phase = read(row["line"]);
+    ASSERT_TRUE(phase) << row["line"];
+    EXPECT_TRUE(phase->fatal) << row["line"];
+    EXPECT_EQ(phase->name, row["id"]) << row["line"];
+    EXPECT_FALSE(phase->cause.empty());
+    EXPECT_FALSE(phase->hint.empty());
+    EXPECT_FALSE(phase->line.empty());
+  }
+}
+
+TEST_F(Lines, Consequences_and_ordinary_lines_say_nothing) {
+  for (const auto& line : lines_["silent"]) EXPECT_FALSE(read(line)) << line;
+}
+
+TEST_F(Lines, Every_fatal_signature_has_a_line_and_the_table_is_sound) {
+  std::set<std::string> tested, ids;
+  for (const auto& row : lines_["fatal"]) tested.insert(row["id"]);
+  for (const auto& row : signatures()) {
+    EXPECT_TRUE(ids.insert(std::string(row.id)).second) << row.id;
+    if (!row.phase.empty()) continue;
+    EXPECT_FALSE(row.cause.empty()) << row.id;
+    EXPECT_FALSE(row.hint.empty()) << row.id;
+    EXPECT_TRUE(tested.contains(std::string(row.id))) << row.id << " has no line in tests/data/logs/lines.json";
+  }
+}
+
+TEST_F(Lines, Hostile_lines_are_bounded_and_printable) {
+  const auto phase = read("CUDA out of memory \x1b[31m\xff" + std::string(100'000, 'x'));
+  ASSERT_TRUE(phase);
+  EXPECT_LT(phase->line.size(), 10'000U);
+  EXPECT_EQ(phase->line.find('\x1b'), std::string::npos);
+  EXPECT_FALSE(read(std::string(1 << 20, '(')));
+  const auto huge = read("Multi-thread loading shards: 99999999999999999999999/1 ");
+  if (huge) {
+    EXPECT_EQ(huge->total, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace sskj::recipes
