@@ -9,8 +9,7 @@
 // came before is noise of login files) and KEY status ")" on stderr after it. No trailer = lost, never success. The closing KEY line tells "input complete" from
 // "connection cut in the middle of the input": only then does the script see the end of its input.
 //
-// The text must parse alike in sh, bash, dash, zsh, fish and csh: one line, no single quote inside, no backslash, no exclamation mark. What it needs on the
-// node: a POSIX sh with printf built in, head -c that takes no more than it was asked for (coreutils), /proc.
+// The text must parse alike in sh, bash, dash, zsh, fish and csh: one line, no single quote and no backslash inside. What it needs on the node: a POSIX sh with printf built in, head -c that takes no more than it was asked for (coreutils), /proc.
 #pragma once
 
 #include <cstddef>
