@@ -36,6 +36,7 @@ SUITES = [
     ("unit-asan", "gtest", f"ctest --test-dir build/asan -L unit -j {JOBS} --verbose", 900),
     ("tidy", "one", "tests/style/tidy build/dev", 1800),
     ("fuzz", "line", "tests/fuzz/run 60", 900),
+    ("dry-run-time", "one", "tests/bench/dry_run --sskj build/release/sskj", 120),
     ("fanout", "one", "tests/bench/fanout --sskj build/release/sskj", 1500),
 ]
 
@@ -85,7 +86,7 @@ def run(name, kind, command, limit):
         output = handle.read().decode("utf-8", "replace")
     passed, failed = count(kind, output, status)
     print(f"{name:14} {passed:5} passed, {failed} failed  {time.monotonic() - began:6.1f} s" + ("" if status == 0 else f"  (exit {status})"), flush=True)
-    last = [line for line in output.splitlines() if line.strip()][-1:] if name == "fanout" or failed else []
+    last = [line for line in output.splitlines() if line.strip()][-1:] if name in ("fanout", "dry-run-time") or failed else []
     if failed:
         print("\n".join("    | " + line for line in output.splitlines()[-60:]), flush=True)
     elif last:
