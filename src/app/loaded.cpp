@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "environment.hpp"
+#include "sskj/core/text.hpp"
 #include "sskj/deploy/build.hpp"
 
 namespace sskj::app {
@@ -32,6 +33,29 @@ Result<std::string> read_profile_file(const std::string& path) {
   auto content = read_file(path);
   if (!content) content.error().code = Errc::profile;
   return content;
+}
+
+// The user's own defaults for profile settings: `KEY=value` lines as --set takes them, `#` comments. Absent is fine; a line that is none of these is told.
+void add_user_file(std::vector<profile::Override>& overrides, Diagnostics& diagnostics) {
+  const std::string path = config_home() + "/sskj/config.env";
+  if (!file_exists(path)) return;
+  const auto content = read_file(path, 1U << 20U);
+  if (!content) {
+    diagnostics.push_back({Severity::error, "user-file", content.error().message, content.error().hint, SourceRef{path, 0, 0}, ""});
+    return;
+  }
+  std::size_t number = 0;
+  for (const std::string& raw : text::split_lines(*content)) {
+    const std::string line(text::trim(raw));
+    const SourceRef at{path, ++number, 1};
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t equals = line.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      diagnostics.push_back({Severity::error, "user-file", "KEY=value is expected", "the keys are those of docs/profile.md; # begins a comment", at, ""});
+      continue;
+    }
+    overrides.push_back({line.substr(0, equals), line.substr(equals + 1), at, profile::Origin::user_file});
+  }
 }
 
 // A short name is the same deployment: its plan must be the same bytes, so that what -p takes for the target stands in it.
@@ -69,12 +93,15 @@ Result<Loaded> load_profile(const Request& request, const std::string& name) {
 
   profile::ParseOptions options;
   options.file = found->file;
-  options.overrides = request.set;
+  Diagnostics of_user_file;
+  add_user_file(options.overrides, of_user_file);
+  options.overrides.insert(options.overrides.end(), request.set.begin(), request.set.end());
   options.variants = request.variants;
   options.read = profile::make_reader(places, files);
   profile::Parsed parsed = profile::parse(found->text, options);
 
-  Loaded loaded{std::move(parsed.profile), {}, std::move(parsed.diagnostics), {}};
+  Loaded loaded{std::move(parsed.profile), {}, std::move(of_user_file), {}};
+  std::move(parsed.diagnostics.begin(), parsed.diagnostics.end(), std::back_inserter(loaded.diagnostics));
   if (has_errors(loaded.diagnostics)) return loaded;
   deploy::Built built =
       deploy::build(loaded.profile, [&](const profile::ArtifactSetting& artifact) { return profile::artifact_bytes(artifact, files); });
