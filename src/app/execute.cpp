@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "environment.hpp"
+#include "sskj/app/verbs.hpp"
 #include "sskj/net/loop.hpp"
 #include "sskj/recipes/drivers.hpp"
 #include "sskj/run/executor.hpp"
@@ -72,6 +73,7 @@ class Session {
   ExitCode run() {
     loop_.on_signal(SIGINT, [this] { interrupt(ExitCode::interrupted); });
     loop_.on_signal(SIGTERM, [this] { interrupt(ExitCode::terminated); });
+    loop_.on_signal(SIGHUP, [this] { interrupt(ExitCode::terminated); });  // a closed terminal or a dropped login must not leave the nodes locked
     loop_.on_signal(SIGWINCH, [this] { resize(); });
     tick();
     executor_->start([this](ExitCode code) {
@@ -115,6 +117,7 @@ class Session {
 
   void interrupt(ExitCode code) {
     if (!interrupted_) return interrupt_once(code);
+    view::show_note(output_, options_, "left at once: what was started may still run and the nodes may still be locked; look with `sskj status`, free them with `sskj lock release`");
     output_.err.drain(run::Millis{200});
     _exit(static_cast<int>(code));  // second interrupt: leave at once; the nodes' watchdogs end what still runs
   }
@@ -145,7 +148,8 @@ view::Options view_options(const Request& request) {
   options.verbosity = request.quiet ? -1 : request.verbose;
   options.remote_output = remote_output(request);
   if (request.verb == "status" || request.verb == "smoke") options.answer = request.verb;
-  if (!request.profile.empty()) options.resume = "sskj " + request.verb + " -p " + request.profile;
+  const Verb* verb = find_verb(request.verb);
+  if (verb != nullptr && has(verb->flags, VerbFlags::lifecycle)) options.resume = request.command_line;  // with all its flags: without them it would be another deployment
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sskj/app/verbs.hpp"
+#include "sskj/core/shell.hpp"
 #include "sskj/core/text.hpp"
 
 namespace sskj::app {
@@ -144,6 +145,10 @@ std::optional<Error> check_combination(const Verb& verb, const Request& request)
   if (verb.needs_profile && request.profile.empty() && !request.force) {
     return Error{Errc::usage, name + " needs a profile", "sskj " + name + " --profile kimi3_tp32ep32; `sskj profile list` shows what there is"};
   }
+  if (verb.needs_yes && !request.yes && !request.dry_run) {
+    return Error{Errc::usage, name + " takes the lock away from whoever holds it, also from a run that lives",
+                 "see who that is with `sskj status -p " + request.profile + "`, then repeat with --yes"};
+  }
   if (!verb.partial && (!request.limit.empty() || !request.exclude.empty())) {
     return Error{Errc::usage, name + " acts on whole groups: -l and -x are not for it", "a world of fixed size cannot start in part"};
   }
@@ -257,6 +262,7 @@ ParsedRequest parse_request(std::span<const std::string> argv, const Getenv& env
   for (const Leaf& leaf : leaves) {
     if (!leaf.app->parsed()) continue;
     request.verb = leaf.verb->name;
+    request.command_line = "sskj " + shell::join(argv);
     parsed.error = apply_environment(*leaf.app, env);
     if (!parsed.error) parsed.error = finish(request, raw, parsed.output);
     if (!parsed.error) parsed.error = check_combination(*leaf.verb, request);

@@ -26,6 +26,7 @@ Error nothing_left() { return {Errc::usage, "no node is left to act on", "widen 
 
 Result<std::vector<std::string>> select_nodes(const std::vector<plan::Node>& nodes, const std::string& limit, const std::string& exclude) {
   std::vector<std::string> known;
+  known.reserve(nodes.size());
   for (const plan::Node& node : nodes) known.push_back(node.id);
   auto wanted = nodeset::expand(limit);
   if (!wanted) return wanted;

@@ -72,7 +72,9 @@ Findings judge(const Json& expectation, const Output& output) {
   Findings findings;
   for (const auto& [name, matches] : settings) {
     if (matches) continue;
-    findings.push_back(bad(address + " is on an interface that " + name + " does not name", expectation.value(name == "NCCL_SOCKET_IFNAME" ? "nccl" : "gloo", ""), nic,
+    std::string message = address;
+    message += " is on an interface that " + name + " does not name";
+    findings.push_back(bad(std::move(message), expectation.value(name == "NCCL_SOCKET_IFNAME" ? "nccl" : "gloo", ""), nic,
                            "set the node's nic in the profile to " + nic));
   }
   if (findings.empty()) findings.push_back(good(address + " is on " + nic));

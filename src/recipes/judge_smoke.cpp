@@ -65,12 +65,14 @@ run::Verdict judge_smoke(const plan::Step& step, std::string_view expectation, c
 run::Verdict report_smoke(const plan::Stage&, std::string_view expectation, const NodeOutputs& nodes) {
   const auto wanted = object_of(expectation);
   Json report{{"schema_version", 1},       {"model", wanted.value("model", "")},       {"question", wanted.value("question", "")},
-              {"models_ok", false},        {"expected", wanted.value("expected", "")}, {"answer", nullptr},
-              {"reasoning", nullptr},      {"finish_reason", nullptr},                 {"correct", false},
+              {"models_ok", nullptr},      {"expected", wanted.value("expected", "")}, {"answer", nullptr},
+              {"reasoning", nullptr},      {"finish_reason", nullptr},                 {"correct", nullptr},
               {"elapsed_ms", nullptr}};
   for (const auto& node : nodes) {
     if (node.result == nullptr) continue;
-    if (node.result->step == wanted.value("models_step", "")) report["models_ok"] = node.result->status == run::StepStatus::ok;
+    if (node.result->step == wanted.value("models_step", "")) {
+      if (node.result->http) report["models_ok"] = node.result->status == run::StepStatus::ok;  // not asked is not "no"
+    }
     if (node.result->step != wanted.value("ask_step", "") || !node.result->http) continue;
     const auto answer = read_answer(node.result->http->body);
     report["answer"] = text::to_valid_utf8(answer.content, k_reported);

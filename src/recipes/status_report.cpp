@@ -7,6 +7,7 @@
 #include "spec_json.hpp"
 #include "sskj/checks/check.hpp"
 #include "sskj/core/text.hpp"
+#include "sskj/recipes/recipes.hpp"
 
 namespace sskj::recipes {
 namespace {
@@ -221,7 +222,13 @@ std::string overall(const StatusReport& report) {
       waiting += rank.health == Health::starting || rank.health == Health::refused ? 1U : 0U;
     }
   }
+  // A run that starts the deployment holds the lock: ranks come and go, and none of it says that something is wrong.
+  const bool being_started = std::any_of(report.locks.begin(), report.locks.end(), [](const auto& held) {
+    const auto* recipe = find(text_of(held.second, "verb"));
+    return recipe != nullptr && !recipe->partial;
+  });
   if (unknown > 0 || ranks == 0) return "unknown";
+  if (being_started && !restarted && healthy < ranks) return "starting";
   if (absent == ranks) return "absent";
   if (running < ranks) return "failed";  // the world has a fixed size: without one rank none can serve
   if (restarted) return "failed";        // a restarted rank cannot join it again

@@ -208,7 +208,7 @@ void plain_tick(Context& context) {
   if (context.plain.pending_since && model.now - *context.plain.pending_since >= k_gather) {
     flush(context);
   }
-  if (model.now - context.plain.written >= k_heartbeat) {
+  if (model.started && model.now - std::max(context.plain.written, *model.started) >= k_heartbeat) {
     line(context, heartbeat_text(model));
   }
 }

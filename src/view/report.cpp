@@ -108,7 +108,9 @@ std::string status_text(const json& report, bool color) {
   result += diffs;
   const json& lock = member(report, "lock");
   if (lock.is_object()) {
-    result += fmt::format("locked by {} on {}: {} (run {})\n", field(lock, "owner"), field(lock, "host"), field(lock, "verb"), field(lock, "run"));
+    const std::string age = field(lock, "age", "");
+    result += fmt::format("locked by {} from {}: {} (run {}, since {}{})\n", field(lock, "owner"), field(lock, "client"), field(lock, "verb"), field(lock, "run"), field(lock, "since"),
+                          age.empty() ? "" : ", " + age + " s ago");
   }
   for (const json& problem : list(report, "problems")) {
     const std::string text = problem.is_string() ? scalar(problem) : (problem.is_object() ? field(problem, "message") : text::printable(problem.dump(-1, ' ', false, json::error_handler_t::replace)));

@@ -19,6 +19,7 @@ enum class Output { text, json, ndjson };
 
 struct Request {
   std::string verb;                          ///< row of the verb table: "start", "profile lint", ...
+  std::string command_line;                  ///< as typed, quoted for a shell: "sskj start -p x --set PORT=30001"
 
   // global flags (docs/cli.md); each long flag has an environment twin SSKJ_<NAME>
   std::string profile;

@@ -34,6 +34,7 @@ struct Verb {
   bool needs_profile = true;
   bool partial = true;           ///< may act on a part of a group (-l); start and restart may not
   bool hidden = false;
+  bool needs_yes = false;        ///< refused without --yes
   bool lints = false;            ///< the profile's lints are shown, and their errors block it
 };
 

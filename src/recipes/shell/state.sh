@@ -2,8 +2,8 @@
 # Both places are read, so that an account that may not write in the first still sees what holds the node.
 #
 # lock   one run at a time. Made complete and then hard-linked into place, so it is never seen half-written. Lines KEY=VALUE: version, run, plan, deployment,
-#        profile, verb, reason, owner, client, node, pid, since (the node's clock). lock.beat beside it is touched while the run lives: its age by the node's own
-#        clock tells a stale lock.
+#        profile, verb, reason, owner, client, node, pid, since (the node's clock). lock.beat beside it is written when the lock is taken: its age by the node's own
+#        clock is how long the lock is held.
 # claim  the deployment that the node belongs to, kept between runs: version, deployment, profile, run, owner, since.
 get() { sed -n "s/^$2=//p" "$1" 2>/dev/null | head -n 1; }
 one_line() { printf '%s' "$1" | tr '\n\r' '  ' | cut -c 1-200; }

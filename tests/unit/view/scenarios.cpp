@@ -186,7 +186,7 @@ std::string status_report() {
        "image_id":"sha256:ab12cd34ef567890","run":"r","plan":"p","health":"refused","http_status":0,"diff":[{"field":"env.NCCL_IB_HCA","want":"mlx5_0,mlx5_1","have":"mlx5_0"}]},
       {"rank":2,"node":"174.1.60.7","container":"kimi3_node2","state":"absent","health":"unknown","diff":[]},
       {"rank":3,"node":"174.1.60.8","container":"kimi3_node3"}]}],
-    "lock":{"owner":"root","host":"ops1","verb":"start","run":"20260821T1100-1111"},
+    "lock":{"owner":"root","client":"ops1","since":"2026-08-21T11:00:00Z","verb":"start","run":"20260821T1100-1111"},
     "problems":["174.1.60.6: container exited with status 137 (killed)",{"message":"174.1.60.8: could not be asked","hint":"ssh 174.1.60.8 true"}]})j";
 }
 
