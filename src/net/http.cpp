@@ -182,7 +182,7 @@ class HttpOperation : public Operation {
 
 }  // namespace
 
-Handle http_request(Loop& loop, Fd connection, HttpRequest request, HttpHandlers handlers) {
+Handle http_request(Loop& loop, Fd connection, HttpRequest request, HttpHandlers handlers) {  // NOLINT(performance-unnecessary-value-param): the header takes it by value so that a caller may let go of it
   auto exchange = std::make_shared<Exchange>(loop, std::move(connection));
   exchange->handlers = std::move(handlers);
   exchange->start(request);

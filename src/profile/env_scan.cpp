@@ -31,9 +31,7 @@ class Scanner {
       }
       if (peek() == '\n') {
         take();
-      } else if (peek() == '#') {
-        skip_line();
-      } else if (!assignment()) {
+      } else if (peek() == '#' || !assignment()) {
         skip_line();
       }
     }

@@ -53,6 +53,7 @@ std::vector<std::string> file_names(const std::string& name) {
     return {name};
   }
   std::vector<std::string> out;
+  out.reserve(std::size(k_extensions));
   for (const std::string_view extension : k_extensions) {
     out.push_back(name + std::string(extension));
   }

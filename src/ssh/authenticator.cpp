@@ -62,7 +62,7 @@ void Authenticator::add_agent_keys() {
   const auto add = [this](libssh2_agent_publickey* key) {
     candidates_.push_back({key, fmt::format("agent key {}", fingerprint(blob_of(key))), {}, {}});
   };
-  const auto belongs = [this](libssh2_agent_publickey* key, const Identity& identity) { return !identity.blob.empty() && blob_of(key) == identity.blob; };
+  const auto belongs = [](libssh2_agent_publickey* key, const Identity& identity) { return !identity.blob.empty() && blob_of(key) == identity.blob; };
   for (const auto& identity : identities_) {
     for (auto* key : agent_keys_) {
       if (belongs(key, identity)) {

@@ -31,8 +31,7 @@ using StreamOpened = std::function<void(tl::expected<net::Fd, run::HttpOutcome>)
 class Stream : public net::Operation {
  public:
   /// The stream ended before a byte came back. False when there is nothing to say about why (it was really open); else `done` follows from the loop.
-  virtual bool explain_close(std::function<void(run::HttpOutcome)> done) {
-    (void)done;
+  virtual bool explain_close(std::function<void(run::HttpOutcome)> /*done*/) {  // NOLINT(performance-unnecessary-value-param): overrides keep it
     return false;
   }
 };

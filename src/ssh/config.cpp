@@ -162,7 +162,8 @@ Result<Settings> make_settings(const RawSettings& raw, const plan::SshTarget& ta
   settings.hash_known_hosts = yes(raw, "hashknownhosts");
   settings.proxy_jump = target.jump.empty() ? first(raw, "proxyjump") : target.jump == "none" ? "" : target.jump;
   settings.proxy_command = target.jump.empty() ? first(raw, "proxycommand") : "";
-  settings.connect_timeout_s = std::atoi(first(raw, "connecttimeout").c_str());
+  const std::string connect_timeout = first(raw, "connecttimeout");  // "none" and nonsense: not set
+  std::from_chars(connect_timeout.data(), connect_timeout.data() + connect_timeout.size(), settings.connect_timeout_s);
   return settings;
 }
 

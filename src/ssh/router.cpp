@@ -116,7 +116,7 @@ run::CallId Router::exec(const run::ExecRequest& request, run::ExecHandlers hand
   if (request.deadline.count() > 0) {
     call.deadline = loop_.after(request.deadline, [this, id] { stop_exec(id, Stop::deadline); });
   }
-  with_backend(request.node->ssh, [this, id](Result<Backend*> chosen) { start_exec(id, chosen); });
+  with_backend(request.node->ssh, [this, id](const Result<Backend*>& chosen) { start_exec(id, chosen); });
   return id;
 }
 
@@ -190,7 +190,7 @@ run::CallId Router::http(const run::HttpRequest& request, std::function<void(run
                       {}};
     end_http(id, connected ? run::HttpOutcome(run::TimedOut{error}) : run::NotRun{error});
   });
-  with_backend(request.node->ssh, [this, id](Result<Backend*> chosen) { start_http(id, chosen); });
+  with_backend(request.node->ssh, [this, id](const Result<Backend*>& chosen) { start_http(id, chosen); });
   return id;
 }
 

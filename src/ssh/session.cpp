@@ -115,7 +115,7 @@ Error Session::broken(const std::string& doing) const {
   return {Errc::lost, fmt::format("the connection to {} broke while {}: {}", params_.label, doing, last_words()), {}};
 }
 
-void Session::kill(Error error) {
+void Session::kill(Error error) {  // NOLINT(performance-unnecessary-value-param): callers hand in members that dying clears
   if (state_ == State::dead) {
     return;
   }
