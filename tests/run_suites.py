@@ -41,7 +41,7 @@ SUITES = [
     ("fanout", "one", "tests/bench/fanout --sskj build/release/sskj", 1500),
 ]
 
-LONG = ("lab-selftest", "fanout")
+LONG = ("lab-selftest",)
 
 
 def count(kind, output, status):
