@@ -90,6 +90,10 @@ def run(name, kind, command, limit):
     passed, failed = count(kind, output, status)
     print(f"{name:14} {passed:5} passed, {failed} failed  {time.monotonic() - began:6.1f} s" + ("" if status == 0 else f"  (exit {status})"), flush=True)
     last = [line for line in output.splitlines() if line.strip()][-1:] if name in ("fanout", "dry-run-time") or failed else []
+    skipped = sum(int(n) for n in re.findall(r"\[  SKIPPED \] (\d+) tests?, listed below", output))
+    if skipped:
+        reasons = sorted({line.split(": ", 1)[-1] for line in output.splitlines() if "apt-get install" in line or "run as root" in line})
+        print(f"    {skipped} skipped: {'; '.join(reasons) or 'see ' + os.path.relpath(log, ROOT)}", flush=True)
     if failed:
         print("\n".join("    | " + line for line in output.splitlines()[-60:]), flush=True)
     elif last:

@@ -24,11 +24,6 @@
 namespace sskj::app {
 namespace {
 
-ExitCode report(const Request& request, view::Output& output, const Error& error, const Diagnostics& diagnostics = {}) {
-  view::show_error(output, view_options(request), error, diagnostics, request.verb);
-  return exit_code_of(error.code);
-}
-
 recipes::Request recipe_request(const Request& request) {
   recipes::Request wanted;
   wanted.verb = request.verb == "plan" ? "start" : request.verb;
@@ -104,7 +99,7 @@ ExitCode explain_host(const Request& request, view::Output& output) {
   if (!hosts) return report(request, output, hosts.error());
   net::Loop loop;
   Result<ssh::Explanation> answer = fail(Errc::internal, "no answer");
-  ssh::explain(loop, ssh_options(request, output), hosts->front().ssh, [&](Result<ssh::Explanation> got) {
+  ssh::explain(loop, ssh_options(request, [&](const std::string& note) { view::show_note(output, view_options(request), note); }), hosts->front().ssh, [&](Result<ssh::Explanation> got) {
     answer = std::move(got);
     loop.stop();
   });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <utility>
 #include <variant>
 
 #include "environment.hpp"
@@ -54,12 +55,12 @@ class Session {
  public:
   Session(const Request& request, const plan::Plan& plan, view::Output& output)
       : output_(output), options_(view_options(request)), vars_(new_run(plan)), renderer_(view::choose_renderer(options_, output), options_, output) {
-    open_journal(request, plan);
+    open_journal(plan);
     std::vector<run::EventSink*> sinks;
     if (journal_) sinks.push_back(journal_.get());  // first: what is on the screen is on the disk
     sinks.push_back(&renderer_);
     tee_ = std::make_unique<run::TeeSink>(std::move(sinks));
-    transport_ = ssh::make_transport(loop_, ssh_options(request, output));
+    transport_ = ssh::make_transport(loop_, ssh_options(request, [this](const std::string& note) { renderer_.note(note); }));
     run::Drivers drivers = recipes::drivers();
     drivers.secret = resolve_secret;
     run::Limits limits;
@@ -87,19 +88,19 @@ class Session {
   }
 
  private:
-  void open_journal(const Request&, const plan::Plan& plan) {
+  void open_journal(const plan::Plan& plan) {
     if (!leaves_journal(plan)) return;
     run::JournalOptions options;
     options.state_directory = state_home() + "/sskj";
     options.run = vars_.run;
     options.now = wall_clock;
-    options.on_error = [this](const Error& error) { view::show_note(output_, options_, "the run directory cannot be written: " + error.message); };
+    options.on_error = [this](const Error& error) { renderer_.note("the run directory cannot be written: " + error.message); };
     auto opened = run::Journal::open(plan, std::move(options));
     if (opened) {
       journal_ = std::move(*opened);
     } else {
       // An operator whose disk is full must still be able to stop a deployment.
-      view::show_note(output_, options_, "this run leaves no record: " + opened.error().message);
+      renderer_.note("this run leaves no record: " + opened.error().message);
     }
   }
 
@@ -153,14 +154,19 @@ view::Options view_options(const Request& request) {
   return options;
 }
 
-ssh::Options ssh_options(const Request& request, view::Output& output) {
+ExitCode report(const Request& request, view::Output& output, const Error& error, const Diagnostics& diagnostics) {
+  view::show_error(output, view_options(request), error, diagnostics, request.verb);
+  return exit_code_of(error.code);
+}
+
+ssh::Options ssh_options(const Request& request, std::function<void(const std::string&)> note) {
   ssh::Options options;
   options.way = ssh::parse_way(request.ssh).value_or(ssh::Way::automatic);
   if (request.host_keys == "strict") options.host_keys = ssh::HostKeyPolicy::strict;
   if (request.host_keys == "accept-new") options.host_keys = ssh::HostKeyPolicy::accept_new;
   options.direct_http = request.direct;
   options.config_file = request.ssh_config;
-  options.warn = [&output, shown = view_options(request)](const std::string& note) { view::show_note(output, shown, note); };
+  options.warn = std::move(note);
   return options;
 }
 
@@ -169,8 +175,7 @@ ExitCode execute(const Request& request, const plan::Plan& plan, view::Output& o
   if (auto valid = plan::validate(plan); !valid) {
     // A recipe's plan that does not hold is our fault; a saved plan's is the file's.
     if (request.verb != "apply") valid.error().code = Errc::internal;
-    view::show_error(output, options, valid.error(), {}, request.verb);
-    return exit_code_of(valid.error().code);
+    return report(request, output, valid.error());
   }
   if (request.dry_run) {
     view::show_plan(output, options, plan, ssh::bootstrap_script());

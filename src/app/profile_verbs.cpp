@@ -16,11 +16,6 @@
 namespace sskj::app {
 namespace {
 
-ExitCode report(const Request& request, view::Output& output, const Error& error, const Diagnostics& diagnostics = {}) {
-  view::show_error(output, view_options(request), error, diagnostics, request.verb);
-  return exit_code_of(error.code);
-}
-
 std::string origin_word(profile::Origin origin) {
   switch (origin) {
     case profile::Origin::built_in_default: return "default";

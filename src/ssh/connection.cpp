@@ -97,8 +97,10 @@ void Connection::fail_all(Error error) {
 
 void Connection::begin() {
   if (depth_ > k_max_hops) {
-    shared_.loop.post([self = shared_from_this()] {
-      self->fail_all({Errc::usage, fmt::format("more than {} jump hosts lead to {}", k_max_hops, self->target_.host), "look for a loop of ProxyJump in ssh_config"});
+    shared_.loop.post([weak = weak_from_this()] {  // the back end may be gone by then
+      if (const auto self = weak.lock()) {
+        self->fail_all({Errc::usage, fmt::format("more than {} jump hosts lead to {}", k_max_hops, self->target_.host), "look for a loop of ProxyJump in ssh_config"});
+      }
     });
     return;
   }
