@@ -78,30 +78,54 @@ std::vector<Gpu> read_gpus(const Output& output) {
   return gpus;
 }
 
-Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib) {
-  const auto name = "GPU " + gpu.index;
-  if (!gpu.used_mib) return unsure(name + ": memory in use is not known", gpu.used_text);
+/// About one GPU; the message leaves out which.
+Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib, bool owner_known) {
+  if (!gpu.used_mib) return unsure("memory in use is not known", gpu.used_text);
   const auto used = std::to_string(*gpu.used_mib) + " MiB";
   const auto limit = "at most " + std::to_string(idle_mib) + " MiB, or held by this deployment only";
   const bool busy = *gpu.used_mib > idle_mib;
+  if (!gpu.strangers.empty() && !owner_known) return unsure("whose processes are on it cannot be told: docker does not answer", used);
   if (!gpu.strangers.empty()) {
-    auto found = bad(name + " is held by another process", limit, used + ": " + some_of(unique(gpu.strangers)), "end that job or ask its owner; then start again");
+    auto found = bad("held by another process", limit, used + ": " + some_of(unique(gpu.strangers)), "end that job or ask its owner; then start again");
     if (!busy) found.status = FindingStatus::warn;
     return found;
   }
   if (busy && gpu.own.empty()) {
-    return bad(name + " holds memory without a visible process", limit, used, "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
+    return bad("holds memory without a visible process", limit, used, "find the holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
   }
   if (busy && !gpu.own_mib) {
-    auto found = unsure(name + " is held by this deployment, and the driver does not say how much of it", used);
+    auto found = unsure("held by this deployment, and the driver does not say how much of it", used);
     found.status = FindingStatus::warn;  // the removal looks again when our containers are gone
     return found;
   }
   if (busy && *gpu.used_mib > *gpu.own_mib + idle_mib) {
-    return bad(name + " holds more memory than this deployment's processes", "at most " + std::to_string(*gpu.own_mib + idle_mib) + " MiB", used,
+    return bad("holds more memory than this deployment's processes", "at most " + std::to_string(*gpu.own_mib + idle_mib) + " MiB", used,
                "find the other holder as root: fuser -v /dev/nvidia*; a leaked context may need a GPU reset");
   }
-  return good(name + (gpu.own.empty() ? " is idle" : " is held by this deployment"), used);
+  return good(gpu.own.empty() ? "idle" : "held by this deployment", used);
+}
+
+/// GPUs of which the same is said share a finding: a job usually holds several.
+Findings folded(const std::vector<std::pair<std::string, Finding>>& by_gpu) {
+  Findings findings;
+  std::vector<std::vector<std::string>> indexes;
+  for (const auto& [index, found] : by_gpu) {
+    auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.message == found.message && one.status == found.status; });
+    if (at == findings.end()) {
+      findings.push_back(found);
+      indexes.emplace_back();
+      at = findings.end() - 1;
+    } else if (found.got != at->got && at->got.size() < 200) {
+      at->got += "; " + found.got;
+    }
+    indexes[static_cast<std::size_t>(at - findings.begin())].push_back(index);
+  }
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    std::string list;
+    for (const auto& index : indexes[i]) list += (list.empty() ? "" : ",") + index;
+    findings[i].message = (indexes[i].size() == 1 ? "GPU " : "GPUs ") + list + ": " + findings[i].message;
+  }
+  return findings;
 }
 
 Findings judge(const Json& expectation, const Output& output) {
@@ -111,19 +135,12 @@ Findings judge(const Json& expectation, const Output& output) {
   const auto gpus = read_gpus(output);
   if (gpus.empty()) return {unsure("the list of GPUs is not understood", output.first_line())};
   if (!output.values("strange").empty()) return {unsure("the list of GPU processes is not understood", output.values("strange").front())};
-  Findings findings;
-  std::size_t own = 0, idle = 0;
+  std::vector<std::pair<std::string, Finding>> by_gpu;
   for (const auto& gpu : gpus) {
     if (!concerned(gpu, expectation.value("gpus", "all"))) continue;
-    auto found = judge_gpu(gpu, expectation.value("idle_mib", std::uint64_t{0}));
-    if (found.status == FindingStatus::ok) {
-      ++(gpu.own.empty() ? idle : own);
-    } else {
-      findings.push_back(std::move(found));
-    }
+    by_gpu.emplace_back(gpu.index, judge_gpu(gpu, expectation.value("idle_mib", std::uint64_t{0}), !owner_unknown(output)));
   }
-  if (findings.empty() && own + idle > 0) findings.push_back(good(std::to_string(idle) + " GPUs idle, " + std::to_string(own) + " held by this deployment"));
-  return findings;
+  return folded(by_gpu);
 }
 
 }  // namespace

@@ -9,14 +9,15 @@
 namespace sskj::checks {
 
 // Needs $deployment, $names (containers of ours, one a line) and $adopt (1: those names count as ours without the label).
+// Prints `nodocker` when docker does not answer: then nobody's processes can be told apart, and a judge must not call our own ones strangers.
 // `whose PID` prints "own NAME", "container NAME" or "host COMMAND". The cgroup path holds the container's id with every runtime and both cgroup versions; where it
 // does not (private hierarchies), the ancestors of the process are compared with the containers' first processes.
 inline constexpr std::string_view k_owner_sh = R"sh(
 mine() {
-  docker ps -aq --no-trunc --filter "label=sskj.deployment=$deployment" 2>/dev/null
-  [ "$adopt" = 1 ] && printf '%s\n' "$names" | while IFS= read -r n; do docker ps -aq --no-trunc --filter "name=^/$n\$" 2>/dev/null; done
+  docker ps -aq --no-trunc --filter "label=sskj.deployment=$deployment" 2>/dev/null || return 1
+  [ "$adopt" = 0 ] || printf '%s\n' "$names" | while IFS= read -r n; do docker ps -aq --no-trunc --filter "name=^/$n\$" 2>/dev/null; done
 }
-own_ids=$(mine)
+own_ids=$(mine) || echo nodocker
 own_pids=$(for c in $own_ids; do docker inspect -f '{{.State.Pid}} {{.Name}}' "$c" 2>/dev/null; done | grep -v '^0 ')
 whose() {
   c=$(sed -n 's/.*\([0-9a-f]\{64\}\).*/\1/p' "/proc/$1/cgroup" 2>/dev/null | head -n 1)
@@ -39,6 +40,9 @@ $c
   echo "host ${n:-?}"
 }
 )sh";
+
+/// Whose a process is could not be told: what looks like a stranger may be ours.
+inline bool owner_unknown(const Output& output) { return !output.values("nodocker").empty(); }
 
 /// Variables that the text above needs.
 inline std::vector<Var> owner_vars(const NodeView& view) {

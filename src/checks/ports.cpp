@@ -65,6 +65,7 @@ Finding judge_port(const std::string& port, const Output& output) {
       strangers.push_back(words[3] + " " + words[4] + (words[2] == "-" ? "" : " (pid " + words[2] + ")") + (words[1] == "listen" ? "" : ", by an outgoing connection"));
     }
   }
+  if (!strangers.empty() && owner_unknown(output)) return unsure("port " + port + " is in use, and by whom cannot be told: docker does not answer", some_of(unique(strangers)));
   if (!strangers.empty()) return bad("port " + port + " is in use", "free", some_of(unique(strangers)), "end that process or choose another port in the profile");
   if (!hidden.empty()) return bad("port " + port + " is in use", "free", "a process of " + some_of(unique(hidden)), "see who it is as root: ss -ltnp");
   return good("port " + port + (own ? " is held by this deployment" : " is free"));

@@ -4,6 +4,7 @@
 #include <re2/set.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "sskj/core/text.hpp"
@@ -45,8 +46,8 @@ class Matcher {
     phase.step = step.id;
     phase.line = text::printable(text::to_valid_utf8(line));
     phase.fatal = row.phase.empty();
-    phase.name = phase.fatal ? std::string(row.id) : std::string(row.phase);
-    phase.cause = row.cause;
+    phase.name = row.phase;
+    if (phase.fatal) phase.cause = std::string(row.cause) + " [" + std::string(row.id) + "]";
     phase.hint = row.hint;
     if (!phase.fatal && single_[index]->NumberOfCapturingGroups() == 2) count(*single_[index], line, phase);
     return phase;
@@ -67,7 +68,18 @@ class Matcher {
 }  // namespace
 
 run::LineMatcher make_line_matcher() {
-  return [matcher = std::make_shared<const Matcher>()](const plan::Step& step, std::string_view line) { return matcher->read(step, line); };
+  // A fatal line does not say in which phase it came: that of the same log's line before does.
+  return [matcher = std::make_shared<const Matcher>(), last = std::map<std::string, std::string, std::less<>>()](const plan::Step& step, std::string_view line) mutable {
+    auto phase = matcher->read(step, line);
+    if (!phase) return phase;
+    auto& before = last[step.id];
+    if (phase->fatal) {
+      phase->name = before.empty() ? "init" : before;
+    } else {
+      before = phase->name;
+    }
+    return phase;
+  };
 }
 
 }  // namespace sskj::recipes

@@ -5,6 +5,7 @@
 
 namespace sskj::recipes {
 
+/// Remembers the last phase of each watch step, and nothing else.
 run::LineMatcher make_line_matcher();
 
 }  // namespace sskj::recipes

@@ -63,6 +63,7 @@ def register(suite, lab, sskj):
 
     @suite.case
     def port_held_by_another_process_is_found():
+        lab.operator(sskj, "stop", "-p", PROFILE, "--yes").exits(0)  # else our own engine holds the port
         lab.fault("port-busy", 5, "30000")
         try:
             done = lab.operator(sskj, "start", "-p", PROFILE, "--yes")

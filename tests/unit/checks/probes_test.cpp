@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "sskj/checks/check.hpp"
@@ -60,7 +61,9 @@ TEST(Probes, A_port_that_this_process_listens_on_is_held_and_free_afterwards) {
   {
     const Socket held;
     port = held.port();
-    EXPECT_EQ(judge_port(port), FindingStatus::fail);
+    // Whose the holder is can be told only where docker answers; elsewhere it might be a container of ours.
+    const bool docker_answers = std::system("docker ps -q >/dev/null 2>&1") == 0;  // NOLINT(cert-env33-c): a constant line
+    EXPECT_EQ(judge_port(port), docker_answers ? FindingStatus::fail : FindingStatus::unknown);
   }
   EXPECT_EQ(judge_port(port), FindingStatus::ok);
 }

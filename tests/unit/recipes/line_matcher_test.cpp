@@ -41,11 +41,20 @@ TEST_F(Lines, Fatal_signatures_name_cause_and_hint) {
     const auto phase = read(row["line"]);
     ASSERT_TRUE(phase) << row["line"];
     EXPECT_TRUE(phase->fatal) << row["line"];
-    EXPECT_EQ(phase->name, row["id"]) << row["line"];
+    EXPECT_TRUE(phase->cause.ends_with("[" + row["id"].get<std::string>() + "]")) << phase->cause << ": " << row["line"];
     EXPECT_FALSE(phase->cause.empty());
     EXPECT_FALSE(phase->hint.empty());
     EXPECT_FALSE(phase->line.empty());
   }
+}
+
+TEST_F(Lines, A_fatal_line_is_told_with_the_phase_of_its_own_log) {
+  const std::string fatal = "torch.OutOfMemoryError: CUDA out of memory.";
+  EXPECT_EQ(read(fatal)->name, "init");
+  read("[2026-08-20 10:00:00 TP3 EP3] Load weight begin. avail mem=83.62 GB");
+  EXPECT_EQ(read(fatal)->name, "weights");
+  step_.id = "start.log.n6";
+  EXPECT_EQ(read(fatal)->name, "init");
 }
 
 TEST_F(Lines, Consequences_and_ordinary_lines_say_nothing) {
