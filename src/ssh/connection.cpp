@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 
 namespace sskj::ssh {
@@ -9,9 +10,10 @@ namespace sskj::ssh {
 namespace {
 
 constexpr int k_max_hops = 8;
-/// An sshd over its MaxStartups hangs up before its banner; it is asked again a few times with growing, scattered pauses.
-constexpr int k_attempts = 6;
+/// An sshd over its MaxStartups hangs up before its banner; it is asked again with growing, scattered pauses (about 12 s in all), by fewer at once each time.
+constexpr int k_attempts = 10;
 constexpr int k_first_pause_ms = 100;
+constexpr int k_longest_pause_ms = 2'000;
 
 std::string join_hops(const std::vector<plan::SshTarget>& hops) {
   std::string list;
@@ -22,7 +24,7 @@ std::string join_hops(const std::vector<plan::SshTarget>& hops) {
 }
 
 int pause_ms(int attempt) {
-  const int base = k_first_pause_ms << attempt;
+  const int base = std::min(k_longest_pause_ms, k_first_pause_ms << attempt);
   return base / 2 + static_cast<int>(std::random_device{}() % static_cast<unsigned>(base));
 }
 
@@ -204,12 +206,19 @@ void Connection::directly() {
     }
     phase_ = "queue";
     addresses_ = std::move(*addresses);
-    shared_.gate.ask(fmt::format("{}:{}", addresses_[0], settings_.port), [weak = weak_from_this()](std::unique_ptr<Gate::Ticket> ticket) {
-      if (const auto self = weak.lock()) {
-        self->ticket_ = std::move(ticket);
-        self->connect_tcp(self->addresses_);
-      }
-    });
+    queue();
+  });
+}
+
+/// What an sshd counts for its MaxStartups: one address and port.
+std::string Connection::entrance() const { return fmt::format("{}:{}", addresses_[0], settings_.port); }
+
+void Connection::queue() {
+  shared_.gate.ask(entrance(), [weak = weak_from_this()](std::unique_ptr<Gate::Ticket> ticket) {
+    if (const auto self = weak.lock()) {
+      self->ticket_ = std::move(ticket);
+      self->connect_tcp(self->addresses_);
+    }
   });
 }
 
@@ -247,16 +256,12 @@ bool Connection::try_again(const Error& error) {
     return false;
   }
   phase_ = "queue";
+  shared_.gate.narrow(entrance());
   ticket_.reset();
   timer_ = shared_.loop.after(net::Millis(pause_ms(attempts_ - 1)), [this] {
     timer_ = 0;
     session_.reset();
-    shared_.gate.ask(fmt::format("{}:{}", addresses_[0], settings_.port), [weak = weak_from_this()](std::unique_ptr<Gate::Ticket> ticket) {
-      if (const auto self = weak.lock()) {
-        self->ticket_ = std::move(ticket);
-        self->connect_tcp(self->addresses_);
-      }
-    });
+    queue();
   });
   return true;
 }

@@ -53,6 +53,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void resolved(const Result<Settings>& settings);
   void through_jump(const std::vector<plan::SshTarget>& hops);
   void directly();
+  std::string entrance() const;
+  void queue();
   void connect_outer(const std::shared_ptr<Session>& outer);
   void connect_tcp(std::vector<std::string> addresses);
   void tcp_done(tl::expected<net::Fd, net::ConnectError> result);

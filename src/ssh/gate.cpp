@@ -1,5 +1,7 @@
 #include "gate.hpp"
 
+#include <algorithm>
+
 namespace sskj::ssh {
 
 Gate::Ticket::~Ticket() {
@@ -11,6 +13,13 @@ Gate::Ticket::~Ticket() {
 void Gate::ask(const std::string& entrance, std::function<void(std::unique_ptr<Ticket>)> enter) {
   waiting_.push_back({entrance, std::move(enter)});
   admit_soon();
+}
+
+void Gate::narrow(const std::string& entrance) { narrowed_[entrance] = std::max<std::size_t>(1, places(entrance) - 1); }
+
+std::size_t Gate::places(const std::string& entrance) const {
+  const auto known = narrowed_.find(entrance);
+  return known == narrowed_.end() ? per_entrance_ : known->second;
 }
 
 void Gate::leave(const std::string& entrance) {
@@ -37,7 +46,7 @@ void Gate::admit_soon() {
 void Gate::admit() {
   for (auto at = waiting_.begin(); at != waiting_.end() && inside_ < total_;) {
     const auto there = per_.find(at->entrance);
-    if (there != per_.end() && there->second >= per_entrance_) {
+    if (there != per_.end() && there->second >= places(at->entrance)) {
       ++at;
       continue;
     }

@@ -33,18 +33,24 @@ class Gate {
   /// `enter` is called once from the loop, when there is a place. In order of asking, but those before a full entrance do not hold up the rest.
   void ask(const std::string& entrance, std::function<void(std::unique_ptr<Ticket>)> enter);
 
+  /// The entrance turned one away: from now on one fewer is let in there at once, at least one. Of eight at a MaxStartups of 2, six are turned away, and two
+  /// places are left. It never widens again: the limit of an sshd does not change in a run.
+  void narrow(const std::string& entrance);
+
  private:
   struct Waiting {
     std::string entrance;
     std::function<void(std::unique_ptr<Ticket>)> enter;
   };
   void leave(const std::string& entrance);
+  std::size_t places(const std::string& entrance) const;
   void admit();
   void admit_soon();
 
   net::Loop& loop_;
   std::size_t total_, per_entrance_, inside_ = 0;
   std::map<std::string, std::size_t> per_;
+  std::map<std::string, std::size_t> narrowed_;
   std::deque<Waiting> waiting_;
   bool scheduled_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);

@@ -163,7 +163,7 @@ void Session::handshake() {
     return;
   }
   if (rc != 0) {
-    hung_up_ = rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || rc == LIBSSH2_ERROR_SOCKET_RECV;
+    hung_up_ = rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || rc == LIBSSH2_ERROR_SOCKET_RECV || rc == LIBSSH2_ERROR_SOCKET_SEND || rc == LIBSSH2_ERROR_BANNER_SEND;
     const bool greeted = libssh2_session_banner_get(raw_) != nullptr;
     kill({Errc::unreachable, fmt::format("the SSH connection to {} failed in the phase {}: {}", params_.label, greeted ? "kex" : "banner", last_error(raw_)),
                   greeted ? "try `ssh -v` to the node, or --ssh=openssh" : "check that it is an SSH port; a node that is just starting, or over its MaxStartups, hangs up like this"});

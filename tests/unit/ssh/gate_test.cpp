@@ -68,6 +68,23 @@ TEST_F(GateTest, Ticket_that_is_dropped_at_once_lets_the_next_in) {
   EXPECT_EQ(names(), Names{"a"});
 }
 
+TEST_F(GateTest, Each_that_is_turned_away_takes_a_place_from_that_entrance_but_never_the_last) {
+  Gate gate(loop, 10, 3);
+  gate.narrow("a");
+  for (const char* name : {"a", "a", "a", "b", "b", "b"}) {
+    ask(gate, name);
+  }
+  turn();
+  EXPECT_EQ(names(), (Names{"a", "a", "b", "b", "b"}));
+  inside.clear();
+  for (int i = 0; i < 5; ++i) {
+    gate.narrow("a");
+  }
+  ask(gate, "a");
+  turn();
+  EXPECT_EQ(names(), Names{"a"});
+}
+
 TEST_F(GateTest, Ticket_may_outlive_the_gate) {
   auto gate = std::make_unique<Gate>(loop, 1, 1);
   ask(*gate, "a");
