@@ -54,7 +54,7 @@ Check docker_check() {
           .why = "every rank is a container",
           .remedy = "see `docker version` on this node",
           .source = "docker run reference; manual section 9",
-          .seconds = 15,
+          .seconds = 10,
           .body = k_body,
           .probe = probe,
           .judge = judge};

@@ -17,12 +17,18 @@ PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin; export PATH
 token=sskj-probe-${SSKJ_RUN:-none}-$$
 command -v timeout >/dev/null || timeout() { while case $1 in -k) shift;; esac; do shift; done; shift; "$@"; }
 exec 4>&1
+docker_hangs=; export docker_hangs
 probe() {
   printf '\036%s begin %s\036\n' "$token" "$1"
   rc=$( { { timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 3>&- 4>&-; echo "$?" >&3; } | head -c 65536 >&4; } 3>&1 )
   printf '\n\036%s end %s %s\036\n' "$token" "$1" "$rc"
+  case $1:$rc in docker:124|docker:137) docker_hangs=1;; esac
 }
 printf '\036%s\036\n' "$token"
+)sh";
+
+// A docker that hangs is waited for once, not by every probe that would ask it (in a trial that cost four silent minutes).
+constexpr std::string_view k_docker_once = R"sh(docker() { [ -z "$docker_hangs" ] || return 124; command docker "$@"; }
 )sh";
 
 constexpr char k_mark = '\036';
@@ -64,6 +70,7 @@ std::string make_script(std::span<const Selected> probes) {
     std::string body;
     for (const auto& var : probe.vars) body += var.name + "=" + shell::quote(var.value) + "\n";
     if (!check->prelude.empty()) body += std::string(text::trim(check->prelude)) + "\n";
+    if (check->id != "docker") body += k_docker_once;
     body += text::trim(check->body);
     script += "probe " + std::string(check->id) + " " + std::to_string(check->seconds) + " " + shell::quote(body) + "\n";
   }
