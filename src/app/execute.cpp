@@ -149,6 +149,7 @@ view::Options view_options(const Request& request) {
   options.verbosity = request.quiet ? -1 : request.verbose;
   options.remote_output = remote_output(request);
   if (request.verb == "status" || request.verb == "smoke") options.answer = request.verb;
+  if (request.verb == "lock status") options.answer = "lock";
   const Verb* verb = find_verb(request.verb);
   if (verb != nullptr && has(verb->flags, VerbFlags::lifecycle)) options.resume = request.command_line;  // with all its flags: without them it would be another deployment
   return options;

@@ -27,6 +27,7 @@ class Builder {
     d.name = profile_.name;
     d.profile = profile_.file;
     d.state_dir = profile_.state_dir;
+    d.start_deadline = profile_.start_deadline;
     for (const auto& [path, at] : profile_.where) {
       d.where.set(path, at);
     }

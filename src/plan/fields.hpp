@@ -83,13 +83,18 @@ void fields(V& v, T& x) {
 template <class V, Is<Stage> T>
 void fields(V& v, T& x) {
   v("id", x.id), v("title", x.title), v("steps", x.steps), v("order", x.order), v("watch", x.watch), v("verdict", x.verdict), v("undo", x.undo);
-  v("deadline_ms", x.deadline), v("only_if", x.only_if), v("only_if_stage", x.only_if_stage), v("on_failure", x.on_failure), v("settles", x.settles);
+  v("deadline_ms", x.deadline), v("no_progress_ms", x.no_progress), v("only_if", x.only_if), v("only_if_stage", x.only_if_stage), v("on_failure", x.on_failure), v("settles", x.settles);
+}
+
+template <class V, Is<Heartbeat> T>
+void fields(V& v, T& x) {
+  v("stage", x.stage), v("every_ms", x.every), v("steps", x.steps);
 }
 
 template <class V, Is<Plan> T>
 void fields(V& v, T& x) {
   v("schema_version", x.schema_version), v("verb", x.verb), v("deployment", x.deployment), v("profile", x.profile), v("nodes", x.nodes);
-  v("stages", x.stages), v("always", x.always), v("deadline_ms", x.deadline);
+  v("stages", x.stages), v("always", x.always), v("deadline_ms", x.deadline), v("heartbeat", x.heartbeat);
 }
 
 }  // namespace sskj::plan

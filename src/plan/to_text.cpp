@@ -149,14 +149,27 @@ std::string condition(const Stage& stage) {
   return stage.only_if_stage.empty() ? "" : fmt::format(", only if {} ended ok", which);
 }
 
+std::string limits(const Stage& stage) {
+  std::string out;
+  if (stage.deadline > Millis{0}) out += ", within " + text::format_duration(stage.deadline);
+  if (stage.no_progress > Millis{0}) out += ", never " + text::format_duration(stage.no_progress) + " without progress";
+  return out;
+}
+
 void describe_stage(std::string& out, const Stage& stage, std::size_t number, bool at_end) {
   out += fmt::format("\n{} {}{}{}{}{}\n", number, text::printable(stage.title), stage.order == Order::one_by_one ? ", one node after the other" : "",
-                     condition(stage), stage.on_failure == OnFailure::tolerate ? ", its failure is tolerated" : "", at_end ? ", always at the end" : "");
+                     condition(stage), limits(stage) + (stage.on_failure == OnFailure::tolerate ? ", its failure is tolerated" : ""), at_end ? ", always at the end" : "");
   const std::string name = std::to_string(number);
   describe_steps(out, stage.watch, name, "w", "while the stage runs: ");
   describe_steps(out, stage.steps, name, "", "");
   if (stage.verdict) out += fmt::format("  {} verdict over all nodes: {}\n", number, verdict_line(*stage.verdict));
   describe_steps(out, stage.undo, name, "u", "if the run fails: ");
+}
+
+void describe_heartbeat(std::string& out, const Heartbeat& heartbeat) {
+  out += fmt::format("\nheartbeat every {}, from the end of a node's step in stage {} to the stages at the end\n", text::format_duration(heartbeat.every),
+                     text::printable(heartbeat.stage));
+  describe_steps(out, heartbeat.steps, "0", "b", "");
 }
 
 std::vector<std::string> node_ids(const Plan& plan) {
@@ -174,6 +187,7 @@ std::string to_text(const Plan& plan) {
                                 plan.nodes.size(), plan.nodes.size() == 1 ? "" : "s", text::printable(nodeset::fold(node_ids(plan))), digest(plan));
   if (!plan.profile.empty()) out += fmt::format("profile {}\n", text::printable(plan.profile));
   if (plan.deadline > Millis{0}) out += fmt::format("total deadline {}\n", text::format_duration(plan.deadline));
+  if (plan.heartbeat) describe_heartbeat(out, *plan.heartbeat);
   std::size_t number = 0;
   for (const auto& stage : plan.stages) describe_stage(out, stage, ++number, false);
   for (const auto& stage : plan.always) describe_stage(out, stage, ++number, true);

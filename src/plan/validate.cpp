@@ -12,6 +12,7 @@
 namespace sskj::plan {
 namespace {
 
+constexpr Millis k_shortest_beat{500};
 constexpr Millis k_max_duration = std::chrono::hours(24 * 30);
 
 tl::unexpected<Error> fault(std::string_view where, std::string_view what) {
@@ -108,7 +109,7 @@ Result<void> check_stage(const Stage& stage, Seen& seen) {
     if (!seen.stages.contains(settled)) return fault(stage.id, "settles names no earlier stage");
   }
   if (!seen.stages.insert(stage.id).second) return fault(stage.id, "two stages have this id");
-  if (!in_range(stage.deadline)) return fault(stage.id, "the deadline is out of range");
+  if (!in_range(stage.deadline) || !in_range(stage.no_progress)) return fault(stage.id, "the deadline is out of range");
   for (const auto& step : stage.watch) {
     if (!is_follow(step)) return fault(step.id, "a watch must be a script that follows output");
   }
@@ -116,6 +117,18 @@ Result<void> check_stage(const Stage& stage, Seen& seen) {
     for (const auto& step : *steps) SSKJ_TRY(check_step(step, seen));
   }
   return stage.verdict ? check_judgement(*stage.verdict, stage.id) : Result<void>{};
+}
+
+Result<void> check_heartbeat(const Heartbeat& heartbeat, Seen& seen) {
+  if (!seen.stages.contains(heartbeat.stage)) return fault("heartbeat", "its stage is not in the plan");
+  if (heartbeat.every < k_shortest_beat || !in_range(heartbeat.every)) return fault("heartbeat", "its interval is out of range");
+  std::set<std::string> nodes;
+  for (const auto& step : heartbeat.steps) {
+    if (!std::holds_alternative<RunScript>(step.action) || is_follow(step)) return fault(step.id, "a heartbeat must be a script that ends");
+    if (!nodes.insert(step.node).second) return fault(step.id, "a node has one heartbeat");
+    SSKJ_TRY(check_step(step, seen));
+  }
+  return {};
 }
 
 }  // namespace
@@ -131,6 +144,7 @@ Result<void> validate(const Plan& plan) {
   for (const auto* stages : {&plan.stages, &plan.always}) {
     for (const auto& stage : *stages) SSKJ_TRY(check_stage(stage, seen));
   }
+  if (plan.heartbeat) SSKJ_TRY(check_heartbeat(*plan.heartbeat, seen));
   return {};
 }
 

@@ -21,7 +21,8 @@ struct Target {
   NodeSetting* node = nullptr;
   ArtifactSetting* artifact = nullptr;
 
-  Profile* of(std::string Profile::* /*field*/) const { return profile; }
+  template <class M>
+  Profile* of(M Profile::* /*field*/) const { return profile; }
   template <class M>
   GroupSetting* of(M GroupSetting::* /*field*/) const { return group; }
   template <class M>

@@ -128,7 +128,7 @@ std::string profile_json_schema() {
   root["properties"]["groups"] = any_of({{"type", "object"}, {"additionalProperties", {{"$ref", "#/$defs/group"}}}}, list_of({{"$ref", "#/$defs/namedGroup"}}));
   root["properties"]["artifacts"] = {{"type", "object"}, {"additionalProperties", {{"$ref", "#/$defs/artifact"}}}};
   Json overlay = object();
-  for (const char* key : {"description", "state_dir", "groups", "artifacts"}) {
+  for (const char* key : {"description", "state_dir", "start_deadline", "groups", "artifacts"}) {
     overlay["properties"][key] = root["properties"][key];
   }
   root["properties"]["variants"] = {{"type", "object"}, {"description", "Named overlays of this same shape, applied by --variant NAME."}, {"additionalProperties", std::move(overlay)}};

@@ -31,6 +31,8 @@ const std::array k_rows = {
     Row{"variants", "", Type::variants, "", k_deployment, "Named overlays of this same shape, applied by --variant NAME in the order given.", "", {}},
     Row{"state_dir", "STATE_DIR", Type::path, "/var/lib/sskj", k_deployment,
         "Directory on the nodes for artifacts, secrets, lock and job state.", "/var/lib/sskj", &P::state_dir},
+    Row{"start_deadline", "START_DEADLINE", Type::duration, "45m", k_deployment,
+        "Whole time that `start` and `restart` may take, checks, loading, warm-up and smoke question included; --timeout replaces it.", "45m", &P::start_deadline, k_any, k_day},
 
     Row{"groups.*.role", "ROLE", Type::name, "server", k_group, "What the group is for; decides engine arguments, ports, health and start order.", "server",
         &G::role},
@@ -84,7 +86,7 @@ const std::array k_rows = {
         &G::stop_grace, k_any, k_day},
     Row{"groups.*.readiness.deadline", "READY_DEADLINE", Type::duration, "45m", k_group, "Whole time that all ranks may take until ready.", "45m",
         &G::ready_deadline, k_any, k_day},
-    Row{"groups.*.readiness.no_progress", "READY_NO_PROGRESS", Type::duration, "20m", k_group, "Longest silence of a starting rank.", "20m",
+    Row{"groups.*.readiness.no_progress", "READY_NO_PROGRESS", Type::duration, "20m", k_group, "Longest time in which no rank of the group comes further (phase or count in its log).", "20m",
         &G::no_progress, k_any, k_day},
     Row{"groups.*.readiness.poll", "HEALTH_POLL", Type::duration, "2s", k_group, "Pause between two health requests.", "2s", &G::health_poll, 100, 600'000},
     Row{"groups.*.readiness.request_timeout", "HEALTH_TIMEOUT", Type::duration, "25s", k_group,

@@ -22,6 +22,12 @@ inline constexpr Millis k_short{30'000};
 inline constexpr Millis k_docker{120'000};        ///< docker run, inspect of several containers
 inline constexpr Millis k_preflight{240'000};     ///< the probes' own deadlines are shorter; weights on a cold disk take longest
 inline constexpr Millis k_put{120'000};
+// A lock is stale when its run has missed this many seconds of beats: three and a bit, so that a slow login or a short cut of the network costs nothing, and little enough
+// that whoever starts again after a kill -9 waits less than 30 s.
+inline constexpr Millis k_beat{5'000};
+inline constexpr Millis k_beat_deadline{15'000};
+inline constexpr long long k_stale_seconds = 20;
+inline constexpr Millis k_lock{60'000};           ///< waiting for a stale lock included
 inline constexpr long long k_remove_seconds = 120;
 inline constexpr long long k_gpu_seconds = 60;
 

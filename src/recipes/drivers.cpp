@@ -16,6 +16,7 @@ run::Drivers drivers() {
   made.stage_judges = {
       {"agreement", checks::judge_agreement}, {"artifacts-equal", judge_artifacts_equal}, {"locks", judge_locks},
       {"smoke", report_smoke},                {"status", report_status},                  {"must-start", judge_must_start},
+      {"holders", report_holders},
   };
   made.line_matcher = make_line_matcher();
   return made;

@@ -33,6 +33,8 @@ run::Verdict judge_artifacts_equal(const plan::Stage& stage, std::string_view ex
 run::Verdict judge_running(const plan::Step& step, std::string_view expectation, const run::StepResult& result);
 /// stop: a node that cannot be reached is left out (its removal fails later, named); a lock held by another run is not.
 run::Verdict judge_locks(const plan::Stage& stage, std::string_view expectation, const NodeOutputs& nodes);
+/// Report "lock": who holds each node; a node that could not be asked is an error.
+run::Verdict report_holders(const plan::Stage& stage, std::string_view expectation, const NodeOutputs& nodes);
 /// The node's part of status came whole.
 run::Verdict judge_status_node(const plan::Step& step, std::string_view expectation, const run::StepResult& result);
 /// Report "status"; ok only for ready.

@@ -12,6 +12,7 @@ std::string lock_script(const Context& context, Claim claim) {
       .set("verb", context.request.verb)
       .set("reason", context.request.reason)
       .flag("claim", claim == Claim::take)
+      .set("stale", k_stale_seconds)
       .with({sh::k_common, sh::k_state, sh::k_lock});
 }
 
@@ -28,8 +29,8 @@ plan::Stage lock_stage(const Context& context, Claim claim, Unreachable unreacha
   stage.order = plan::Order::one_by_one;
   const auto script = lock_script(context, claim);
   for (const auto* node : context.lock_order()) {
-    auto step = script_step(context.id("lock", node->id), "take the lock", node->id, script, k_short);
-    step.hint = "who holds it: " + context.command("status");
+    auto step = script_step(context.id("lock", node->id), "take the lock", node->id, script, k_lock);
+    step.hint = "who holds it: " + context.command("lock status");
     if (unreachable == Unreachable::tolerated) step.on_failure = plan::OnFailure::tolerate;
     stage.steps.push_back(std::move(step));
     if (claim == Claim::take) {
@@ -39,6 +40,17 @@ plan::Stage lock_stage(const Context& context, Claim claim, Unreachable unreacha
   }
   if (unreachable == Unreachable::tolerated) stage.verdict = plan::Judgement{"locks", "{}"};
   return stage;
+}
+
+plan::Heartbeat heartbeat(const Context& context) {
+  plan::Heartbeat heart;
+  heart.stage = "lock";
+  heart.every = k_beat;
+  for (const auto* node : context.lock_order()) {
+    heart.steps.push_back(script_step(context.id("beat", node->id), "keep the lock", node->id, state_script(context, "the lock's heartbeat", sh::k_beat), k_beat_deadline));
+    heart.steps.back().hint = "who holds it: " + context.command("lock status");
+  }
+  return heart;
 }
 
 plan::Stage unlock_stage(const Context& context) {

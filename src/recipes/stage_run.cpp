@@ -80,6 +80,7 @@ plan::Stage ready_stage(const Context& context, const deploy::Group& group) {
   stage.id = context.stage_id("ready", group);
   stage.title = "wait until " + group.name + " is ready";
   stage.deadline = group.readiness.deadline;
+  stage.no_progress = group.readiness.no_progress;
   for (const auto& member : context.members(group)) {
     stage.watch.push_back(watch_step(context, member));
     stage.steps.push_back(health_step(context, member));

@@ -10,6 +10,8 @@ enum class Unreachable { fails, tolerated };  ///< stop goes on without nodes th
 
 /// Lock (and claim) node after node in one order, so that of two runs exactly one gets all.
 plan::Stage lock_stage(const Context& context, Claim claim, Unreachable unreachable);
+/// What keeps a lock from being taken for a dead run's.
+plan::Heartbeat heartbeat(const Context& context);
 plan::Stage unlock_stage(const Context& context);
 
 plan::Stage preflight_stage(const Context& context);

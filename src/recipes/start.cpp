@@ -37,6 +37,7 @@ Result<plan::Plan> make_start(const Request& request, const deploy::Deployment& 
   auto artifacts = artifacts_stage(*context);
   if (!artifacts) return tl::unexpected<Error>(std::move(artifacts.error()));
   auto plan = begin_plan(*context);
+  if (plan.deadline == Millis{0}) plan.deadline = deployment.start_deadline;
   plan.stages.push_back(lock_stage(*context, Claim::take, Unreachable::fails));
   plan.stages.push_back(preflight_stage(*context));
   if (!artifacts->steps.empty()) plan.stages.push_back(std::move(*artifacts));
@@ -49,6 +50,7 @@ Result<plan::Plan> make_start(const Request& request, const deploy::Deployment& 
     for (auto& stage : plan.stages) stage.only_if_stage = first.front().id;
     plan.stages.insert(plan.stages.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }
+  plan.heartbeat = heartbeat(*context);
   plan.always.push_back(unlock_stage(*context));
   return plan;
 }

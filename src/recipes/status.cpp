@@ -21,7 +21,8 @@ std::string status_script(const Context& context, const std::vector<Member>& mem
       .set("deployment", context.deployment.name)
       .list("names", names)
       .list("images", images)
-      .with({sh::k_common, sh::k_status});
+      .set("stale", k_stale_seconds)
+      .with({sh::k_common, sh::k_state, sh::k_hold, sh::k_status});
 }
 
 plan::Step health_once(const Context& context, const Member& member, Millis timeout) {

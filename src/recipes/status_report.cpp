@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hold.hpp"
 #include "spec_json.hpp"
 #include "sskj/checks/check.hpp"
 #include "sskj/core/text.hpp"
@@ -71,7 +72,10 @@ void read_container(const deploy::ContainerSpec& spec, const NodeFacts& node, Ra
   const auto text = named(node.out, "inspect", spec.name);
   const auto inspect = text ? Json::parse(*text, nullptr, false) : Json();
   if (!inspect.is_object()) {
-    problems.push_back(rank.node + ": docker does not say what container " + spec.name + " is: " + node.out.value("nodocker").value_or(node.out.value("unclear").value_or("")));
+    const auto said = node.out.value("nodocker");
+    auto problem = said ? rank.node + ": docker does not answer: " + *said
+                        : rank.node + ": docker does not say what container " + spec.name + " is: " + node.out.value("unclear").value_or("");
+    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(std::move(problem));
     return;
   }
   rank.state = text_at(inspect, "/State/Status");
@@ -121,15 +125,6 @@ const run::StepResult* result_of(const NodeOutputs& nodes, const std::string& st
   return at == nodes.end() ? nullptr : at->result;
 }
 
-Json read_lines(const Output& out, std::string_view key) {
-  Json object = Json::object();
-  for (const auto& line : out.values(key)) {
-    const auto equals = line.find('=');
-    if (equals != std::string::npos) object[text::to_valid_utf8(line.substr(0, equals))] = text::to_valid_utf8(line.substr(equals + 1));
-  }
-  return object;
-}
-
 class Reader {
  public:
   Reader(const Json& expectation, const NodeOutputs& nodes) : nodes_(nodes), facts_(node_facts(nodes)) {
@@ -172,8 +167,8 @@ class Reader {
       report_.not_asked.push_back(node);
       report_.problems.push_back(facts.trouble.empty() ? node + ": could not be asked" : facts.trouble);
     }
-    if (auto lock = read_lines(facts.out, "lock"); !lock.empty()) report_.locks.emplace_back(node, std::move(lock));
-    const auto claim = read_lines(facts.out, "claim");
+    if (auto lock = read_hold(facts.out, "lock"); !lock.empty()) report_.locks.emplace_back(node, std::move(lock));
+    const auto claim = read_hold(facts.out, "claim");
     if (const auto by = text_of(claim, "deployment"); !by.empty() && by != report_.deployment) {
       report_.problems.push_back(node + ": claimed by deployment " + by + " since " + text_of(claim, "since"));
     }
@@ -225,7 +220,7 @@ std::string overall(const StatusReport& report) {
   // A run that starts the deployment holds the lock: ranks come and go, and none of it says that something is wrong.
   const bool being_started = std::any_of(report.locks.begin(), report.locks.end(), [](const auto& held) {
     const auto* recipe = find(text_of(held.second, "verb"));
-    return recipe != nullptr && !recipe->partial;
+    return recipe != nullptr && !recipe->partial && !held.second.value("stale", false);
   });
   if (unknown > 0 || ranks == 0) return "unknown";
   if (being_started && !restarted && healthy < ranks) return "starting";

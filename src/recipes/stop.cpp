@@ -11,6 +11,7 @@ Result<plan::Plan> make_stop(const Request& request, const deploy::Deployment& d
   auto drain = drain_stage(*context, Unreachable::tolerated);
   if (!drain.steps.empty()) plan.stages.push_back(std::move(drain));
   plan.stages.push_back(remove_stage(*context, {.release_claim = true, .need_idle_gpus = false}));
+  plan.heartbeat = heartbeat(*context);
   plan.always.push_back(unlock_stage(*context));
   return plan;
 }

@@ -11,6 +11,8 @@
 
 namespace sskj::run {
 
+class Pulse;
+
 struct Context {
   Context(const plan::Plan& of, Transport& over, EventSink& to, Drivers with, Limits within, RunVars known)
       : plan(of), transport(over), sink(to), drivers(std::move(with)), limits(std::move(within)), vars(std::move(known)), secrets(drivers.secret), ledger(of) {
@@ -20,6 +22,8 @@ struct Context {
   void emit(const Event& event) const {
     if (!closed) sink.on(event);
   }
+  /// How far each node came by its log, for messages: ", weights 37/96: n1; rendezvous: n[2-4]"; empty when no log said anything.
+  [[nodiscard]] std::string where() const;
   [[nodiscard]] const plan::Node* node(const std::string& id) const {
     const auto found = nodes.find(id);
     return found == nodes.end() ? nullptr : found->second;
@@ -35,6 +39,8 @@ struct Context {
   Ledger ledger;
   std::map<std::string, const plan::Node*> nodes;
   std::map<std::string, std::string> phases;  ///< last phase that a watch read from a node's log, e.g. "weights 37/96"
+  Millis progressed{0};                       ///< when one of them changed last
+  std::shared_ptr<Pulse> pulse;               ///< set when the plan has a heartbeat
   bool closed = false;  ///< the executor is gone: late callbacks say nothing
 };
 

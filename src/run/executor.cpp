@@ -4,6 +4,7 @@
 #include <set>
 
 #include "context.hpp"
+#include "pulse.hpp"
 #include "sskj/core/text.hpp"
 #include "stage_runner.hpp"
 
@@ -20,11 +21,12 @@ struct Executor::Impl : std::enable_shared_from_this<Executor::Impl> {
   void next_undo();
   void next_always();
   void finish();
+  void start_pulse();
   void run(const plan::Stage& stage, StagePart part, std::size_t number, std::function<void(const StageEnd&)> then);
   void give_up(StepStatus status, const Error& why);
   void note(const plan::Stage& stage, const StageEnd& end);
   [[nodiscard]] bool wanted(const plan::Stage& stage) const;
-  [[nodiscard]] bool over() const { return interrupted || expired; }
+  [[nodiscard]] bool over() const { return interrupted || expired || robbed; }
   [[nodiscard]] const plan::Plan& plan() const { return context->plan; }
 
   ContextPtr context;
@@ -37,6 +39,7 @@ struct Executor::Impl : std::enable_shared_from_this<Executor::Impl> {
   bool failed = false;                 // a failure that is not tolerated
   bool interrupted = false;
   bool expired = false;                // the total deadline passed
+  bool robbed = false;                 // a node is not held by this run any more
   CallId deadline = 0;
   Millis started{0};
 };
@@ -49,16 +52,29 @@ void Executor::Impl::begin() {
     context->ledger.failure(valid.error().code);
     return finish();
   }
+  start_pulse();
   if (plan().deadline > Millis{0}) {
     deadline = context->transport.after(plan().deadline, [self = weak_from_this()] {
       const auto impl = self.lock();
       if (!impl || impl->part != StagePart::steps) return;
       impl->expired = true;
       impl->context->ledger.failure(Errc::timeout);
-      impl->give_up(StepStatus::timed_out, {Errc::timeout, "the total deadline of " + text::format_duration(impl->plan().deadline) + " passed", ""});
+      impl->give_up(StepStatus::timed_out, {Errc::timeout, "the total deadline of " + text::format_duration(impl->plan().deadline) + " passed" + impl->context->where(), ""});
     });
   }
   next_stage();
+}
+
+void Executor::Impl::start_pulse() {
+  if (!plan().heartbeat) return;
+  context->pulse = std::make_shared<Pulse>(*context, *plan().heartbeat, [self = weak_from_this()](const std::string& node, const Error& why) {
+    const auto impl = self.lock();
+    if (!impl || impl->part == StagePart::always) return;
+    impl->context->emit(FindingReported{{"lock", FindingStatus::fail, node, "the lock of this run", "", why.message, why.hint, why.code}});
+    impl->context->ledger.failure(why.code);
+    impl->robbed = true;
+    impl->give_up(StepStatus::cancelled, {Errc::cancelled, node + ": " + why.message, why.hint});
+  });
 }
 
 void Executor::Impl::run(const plan::Stage& stage, StagePart as, std::size_t number, std::function<void(const StageEnd&)> then) {
@@ -116,6 +132,7 @@ void Executor::Impl::next_undo() {
       next_undo();
     });
   }
+  if (context->pulse) context->pulse->stop();
   part = StagePart::always;
   next = 0;
   next_always();
@@ -157,6 +174,7 @@ Executor::Executor(const plan::Plan& plan, Transport& transport, EventSink& sink
 
 Executor::~Executor() {
   impl_->context->closed = true;
+  if (impl_->context->pulse) impl_->context->pulse->stop();
   if (impl_->runner) impl_->runner->abort(StepStatus::cancelled, {Errc::cancelled, "the run was given up", ""});
 }
 

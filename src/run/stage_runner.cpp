@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "outcome.hpp"
+#include "pulse.hpp"
 #include "sskj/core/text.hpp"
 
 namespace sskj::run {
@@ -42,6 +43,8 @@ void StageRunner::start() {
   waiting_ = std::any_of(steps_.begin(), steps_.end(), is_poll);
   make_lanes();
   arm_deadline();
+  context_->progressed = started_;
+  arm_progress();
   if (part_ != StagePart::undo) start_watches();
   pump();
 }
@@ -78,9 +81,24 @@ void StageRunner::arm_deadline() {
     const auto stage = self.lock();
     if (!stage || stage->steps_over_) return;
     stage->deadline_ = 0;
-    const Error error{Errc::timeout, fmt::format("{}: expected an end within {}", stage->stage_.title, text::format_duration(stage->stage_.deadline)), ""};
+    const Error error{Errc::timeout, fmt::format("{}: expected an end within {}{}", stage->stage_.title, text::format_duration(stage->stage_.deadline), stage->context_->where()), ""};
     stage->abort(StepStatus::timed_out, error);
   });
+}
+
+/// Looks again whenever the limit could have been reached, counted from the last progress.
+void StageRunner::arm_progress() {
+  if (stage_.no_progress == Millis{0} || part_ == StagePart::undo) return;
+  const Millis left = context_->progressed + stage_.no_progress - context_->transport.now();
+  if (left > Millis{0}) {
+    progress_ = context_->transport.after(left, [self = weak_from_this()] {
+      if (const auto stage = self.lock()) stage->arm_progress();
+    });
+    return;
+  }
+  progress_ = 0;
+  if (steps_over_) return;
+  abort(StepStatus::timed_out, {Errc::timeout, fmt::format("{}: no rank came further for {}{}", stage_.title, text::format_duration(stage_.no_progress), context_->where()), ""});
 }
 
 /// Begins work on as many nodes as the limit allows; watches do not count, or a stage with more watches than that would never begin.
@@ -118,6 +136,7 @@ void StageRunner::on_step_done(Lane& lane, std::size_t index, StepResult result)
   const auto error = result.error;
   results_[index] = std::move(result);
   context_->ledger.contact(step.node, status);
+  if (context_->pulse && part_ == StagePart::steps) context_->pulse->step_ended(stage_, step, status);
   if (status == StepStatus::not_run) lane.closed = true;  // the node's next steps would each wait for the same connection
   // A cancelled step has a cause, and the cause counts.
   if (is_bad(status) && status != StepStatus::cancelled && step.on_failure == plan::OnFailure::fail && error) {
@@ -157,7 +176,7 @@ void StageRunner::abort(StepStatus status, const Error& why) {
 
 void StageRunner::steps_done() {
   steps_over_ = true;
-  context_->transport.cancel(std::exchange(deadline_, 0));
+  for (CallId* timer : {&deadline_, &progress_}) context_->transport.cancel(std::exchange(*timer, 0));
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (!results_[i]) skip(i);
   }

@@ -45,6 +45,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   void make_lanes();
   void start_watches();
   void arm_deadline();
+  void arm_progress();
   void pump();
   void advance(Lane& lane);
   void on_step_done(Lane& lane, std::size_t index, StepResult result);
@@ -78,6 +79,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   std::optional<Error> abort_;
   StageEnd end_;
   CallId deadline_ = 0;
+  CallId progress_ = 0;
   Millis started_{0};
 };
 

@@ -60,9 +60,17 @@ void Watch::on_line(std::string_view raw) {
   if (!phase) return;
   if (phase->node.empty()) phase->node = step_.node;
   if (phase->step.empty()) phase->step = step_.id;
-  context_->phases[phase->node] = phase->total > 0 ? fmt::format("{} {}/{}", phase->name, phase->done, phase->total) : phase->name;
+  note_phase(*phase);
   context_->emit(PhaseReported{*phase});
   if (phase->fatal) fail(step_.failure, "no fatal line in its log", phase->cause.empty() ? "one" : phase->cause, phase->hint);
+}
+
+void Watch::note_phase(const Phase& phase) {
+  auto now = phase.total > 0 ? fmt::format("{} {}/{}", phase.name, phase.done, phase.total) : phase.name;
+  auto& known = context_->phases[phase.node];
+  if (known == now) return;
+  known = std::move(now);
+  context_->progressed = context_->transport.now();
 }
 
 void Watch::on_done(const Outcome& outcome) {

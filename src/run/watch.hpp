@@ -36,6 +36,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   void send();
   void on_output(Stream stream, std::string_view bytes);
   void on_line(std::string_view line);
+  void note_phase(const Phase& phase);
   void on_done(const Outcome& outcome);
   void reconnect(const std::string& reason);
   void fail(Errc code, std::string expected, std::string got, const std::string& hint);

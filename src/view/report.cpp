@@ -92,6 +92,30 @@ std::string diffs_text(const json& rank) {
   return result;
 }
 
+std::string holder_text(const json& lock) {
+  const std::string age = field(lock, "age", "");
+  const std::string beat = field(lock, "beat_age", "");
+  const json& stale = member(lock, "stale");
+  std::string heart = beat.empty() ? ", no heartbeat" : fmt::format(", last beat {} s ago", beat);
+  if (stale.is_boolean() && stale.get<bool>()) {
+    heart = ", its run is gone: the next start or stop takes the lock over";
+  }
+  return fmt::format("{} from {}: {} of {} (run {}, since {}{}{})", field(lock, "owner"), field(lock, "client"), field(lock, "verb"), field(lock, "deployment"), field(lock, "run"),
+                     field(lock, "since"), age.empty() ? "" : ", " + age + " s ago", heart);
+}
+
+std::string lock_text(const json& report, bool /*color*/) {
+  std::vector<std::vector<std::string>> rows{{"NODE", "CLAIMED BY", "LOCKED BY"}};
+  for (const json& node : list(report, "nodes")) {
+    const json& lock = member(node, "lock");
+    rows.push_back({field(node, "node"), field(member(node, "claim"), "deployment"), lock.is_object() ? holder_text(lock) : std::string(k_absent)});
+  }
+  for (const json& node : list(report, "not_asked")) {
+    rows.push_back({scalar(node), "unknown", "unknown"});
+  }
+  return table(rows);
+}
+
 std::string status_text(const json& report, bool color) {
   std::vector<std::vector<std::string>> rows{{"GROUP", "RANK", "NODE", "CONTAINER", "STATE", "HEALTH", "IMAGE", "SINCE"}};
   std::string diffs;
@@ -108,9 +132,7 @@ std::string status_text(const json& report, bool color) {
   result += diffs;
   const json& lock = member(report, "lock");
   if (lock.is_object()) {
-    const std::string age = field(lock, "age", "");
-    result += fmt::format("locked by {} from {}: {} (run {}, since {}{})\n", field(lock, "owner"), field(lock, "client"), field(lock, "verb"), field(lock, "run"), field(lock, "since"),
-                          age.empty() ? "" : ", " + age + " s ago");
+    result += fmt::format("locked by {}\n", holder_text(lock));
   }
   for (const json& problem : list(report, "problems")) {
     const std::string text = problem.is_string() ? scalar(problem) : (problem.is_object() ? field(problem, "message") : text::printable(problem.dump(-1, ' ', false, json::error_handler_t::replace)));
@@ -151,8 +173,9 @@ struct Row {
 };
 
 // table: kinds of report with a text of their own
-constexpr std::array k_rows{Row{{"status", "what runs, per group and rank"}, status_text}, Row{{"smoke", "the smoke question and its answer"}, smoke_text}};
-constexpr std::array k_kinds{k_rows[0].row, k_rows[1].row};
+constexpr std::array k_rows{Row{{"status", "what runs, per group and rank"}, status_text}, Row{{"smoke", "the smoke question and its answer"}, smoke_text},
+                            Row{{"lock", "who holds the nodes"}, lock_text}};
+constexpr std::array k_kinds{k_rows[0].row, k_rows[1].row, k_rows[2].row};
 static_assert(k_kinds.size() == k_rows.size());
 
 }  // namespace

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -58,6 +59,59 @@ def run(argv, env=None, timeout=300, cwd=None, stdin=""):
     return Ran(argv, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"), time.monotonic() - began)
 
 
+class Running:
+    """A command under way; its stdout is kept line by line, so that a case can wait for one."""
+
+    def __init__(self, argv, env):
+        self.argv = argv
+        self.errors = tempfile.TemporaryFile()
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors)
+        self.lines = []
+        self.changed = threading.Condition()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for raw in self.process.stdout:
+            with self.changed:
+                self.lines.append(raw.decode("utf-8", "replace").rstrip("\n"))
+                self.changed.notify_all()
+
+    def wait_event(self, matches, timeout=120):
+        """The first event of an ndjson stream that matches; None when the command ended before."""
+        deadline = time.monotonic() + timeout
+        seen = 0
+        while True:
+            with self.changed:
+                if seen == len(self.lines):
+                    self.changed.wait(0.05)
+                fresh = self.lines[seen:]
+                seen += len(fresh)
+            for line in fresh:
+                event = json.loads(line)
+                if matches(event):
+                    return event
+            if not fresh and self.process.poll() is not None and not self.reader.is_alive():
+                return None
+            if time.monotonic() > deadline:
+                raise Failed(f"{' '.join(self.argv)}: the event did not come within {timeout} s; last: {self.lines[-3:]}")
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def end(self, timeout=300):
+        try:
+            status = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise Failed(f"{' '.join(self.argv)} did not end within {timeout} s: {self.lines[-3:]}") from None
+        self.reader.join(10)
+        self.errors.seek(0)
+        return Ran(self.argv, status, "\n".join(self.lines), self.errors.read().decode("utf-8", "replace"), time.monotonic() - self.began)
+
+
 class Suite:
     def __init__(self):
         self.cases = []
@@ -107,6 +161,15 @@ class Lab:
 
     def operator(self, *argv, env=None, timeout=300, stdin=""):
         return run([LAB, "run", "--", *argv], env={**self.env, **(env or {})}, timeout=timeout, stdin=stdin)
+
+    def begin(self, *argv, env=None):
+        """A command on the operator's side that goes on; `lab run` replaces itself, so its pid is the command's own."""
+        return Running([LAB, "run", "--", *argv], {**os.environ, **self.env, **(env or {})})
+
+    def last_run(self):
+        """Directory of the newest run."""
+        runs = os.path.join(self.env["XDG_STATE_HOME"], "sskj", "runs")
+        return os.path.join(runs, max(os.listdir(runs), key=lambda name: os.stat(os.path.join(runs, name)).st_mtime_ns))
 
     def node(self, number, *argv, timeout=120, stdin=""):
         return run([LAB, "node", str(number), "--", *argv], env=self.env, timeout=timeout, stdin=stdin)

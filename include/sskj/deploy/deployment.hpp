@@ -85,7 +85,7 @@ struct Rank {
 struct Readiness {
   std::string health_path = "/health";
   Millis deadline{45L * 60 * 1000};    ///< whole wait
-  Millis no_progress{20L * 60 * 1000}; ///< longest silence of a phase
+  Millis no_progress{20L * 60 * 1000}; ///< longest time in which no rank comes further
   Millis poll{2'000};
   Millis request_timeout{25'000};
   unsigned failures_for_down = 3;
@@ -151,6 +151,7 @@ struct Deployment {
   std::vector<Group> groups;           ///< in start order
   std::vector<Artifact> artifacts;
   std::string state_dir = "/var/lib/sskj";
+  Millis start_deadline{45L * 60 * 1000};  ///< whole of start and restart
   SourceMap where;
 };
 

@@ -135,11 +135,23 @@ struct Stage {
   std::optional<Judgement> verdict;    ///< over the outputs of all nodes (same image id, agreement, report)
   std::vector<Step> undo;              ///< run in reverse stage order when a later or this stage failed, for stages that began
   Millis deadline{0};                  ///< 0 = the sum its steps allow
+  Millis no_progress{0};               ///< the stage fails when for so long no watch reported another phase or count; 0 = it may
   OnlyIf only_if = OnlyIf::previous_ok;
   std::string only_if_stage;           ///< id of an earlier stage that only_if looks at; empty = the run so far
   OnFailure on_failure = OnFailure::fail;  ///< tolerate: its failure is data for a later stage's only_if and neither ends the run nor sets the exit code
   std::vector<std::string> settles;    ///< ids of earlier stages whose undo is dropped once this stage ended ok (a group that is ready stays)
   bool operator==(const Stage&) const = default;
+};
+
+/// Small scripts that run on their node again and again while the plan holds something there: the heartbeat of a lock.
+///
+/// A node's script is first sent a second after a step of stage `stage` ended well on it, then every so often, until the stages of `always` begin. It is no step of the run: no event, no count.
+/// Exit status 73 says that the hold is this run's no more, and ends the run (Errc::locked); a lost connection or any other end is left to the next beat.
+struct Heartbeat {
+  std::string stage;                   ///< id of the stage that takes hold
+  Millis every{5'000};
+  std::vector<Step> steps;             ///< RunScript, one a node
+  bool operator==(const Heartbeat&) const = default;
 };
 
 struct Plan {
@@ -151,6 +163,7 @@ struct Plan {
   std::vector<Stage> stages;
   std::vector<Stage> always;           ///< run at the end whatever happened (release the lock), their only_if aside; failures are reported
   Millis deadline{0};                  ///< total; 0 = none
+  std::optional<Heartbeat> heartbeat;
   bool operator==(const Plan&) const = default;
 };
 

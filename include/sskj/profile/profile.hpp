@@ -93,6 +93,7 @@ struct Profile {
   std::vector<GroupSetting> groups;
   std::vector<ArtifactSetting> artifacts;
   std::string state_dir = "/var/lib/sskj";
+  std::chrono::milliseconds start_deadline{45L * 60 * 1000};
   std::vector<Setting> settings;         ///< every leaf with origin and position, in schema order
   std::map<std::string, SourceRef, std::less<>> where;  ///< schema path -> position (leaves and containers)
 };

@@ -45,7 +45,7 @@ enum class Type {
 enum class Scope { deployment, group, node, artifact };
 
 /// The member that a row fills; monostate = handled by the parser itself (extends, variants, nodes, ...).
-using Field = std::variant<std::monostate, std::string Profile::*, std::string GroupSetting::*, std::uint16_t GroupSetting::*, unsigned GroupSetting::*,
+using Field = std::variant<std::monostate, std::string Profile::*, std::chrono::milliseconds Profile::*, std::string GroupSetting::*, std::uint16_t GroupSetting::*, unsigned GroupSetting::*,
                            std::uint64_t GroupSetting::*, bool GroupSetting::*, std::chrono::milliseconds GroupSetting::*,
                            std::vector<std::string> GroupSetting::*, std::vector<EnvSetting> GroupSetting::*, std::vector<MountSetting> GroupSetting::*,
                            std::vector<UlimitSetting> GroupSetting::*, std::string NodeSetting::*, std::uint16_t NodeSetting::*, bool NodeSetting::*,

@@ -13,6 +13,9 @@ namespace sskj::view {
 ///   "started_at","image_id","run","plan","health","http_status","diff":[{"field","want","have"}]}]}],"lock":{...}|null,"problems":[...]}
 /// smoke: {"schema_version":1,"model","models_ok","question","answer","reasoning","finish_reason","expected","correct","elapsed_ms"}
 ///
+/// lock: {"schema_version":1,"deployment","nodes":[{"node","lock":{...}|null,"claim":{...}|null}],"not_asked":[NODE]}; a lock's fields are those of src/recipes/shell/state.sh
+///   and age, beat_age (seconds), stale.
+///
 /// A member that is absent or of another type shows as "-" or "unknown", never as a good value.
 struct ReportRow {
   std::string_view kind;

@@ -11,7 +11,7 @@ using testing::Not;
 TEST(PlanText, Numbers_steps_and_folds_nodes_that_receive_the_same_bytes) {
   const std::string text = to_text(sample_plan());
   EXPECT_THAT(text, HasSubstr("start kimi: 2 nodes 10.0.0.[1-2]\nplan " + digest(sample_plan())));
-  EXPECT_THAT(text, HasSubstr("\n2 wait until ready, only if stage put failed, its failure is tolerated\n"));
+  EXPECT_THAT(text, HasSubstr("\n2 wait until ready, only if stage put failed, within 20m, its failure is tolerated\n"));
   EXPECT_THAT(text, HasSubstr("  2.2 run http.1  10.0.0.2 (within 30s)\n"));
   EXPECT_THAT(text, HasSubstr("  3.1 run unlock.1  10.0.0.1"));
 }

@@ -84,6 +84,7 @@ inline Plan sample_plan() {
   first.steps = {put_step("put.1", "10.0.0.1", "/opt/a b/p.py", "print('a\\n')\n"), put_step("put.2", "10.0.0.2", "/opt/bin", std::string("\xff\0\x80", 3)),
                  secret_step("secret.1", "10.0.0.1", "/var/lib/sskj/key.env")};
   first.undo = {script_step("undo.1", "10.0.0.1", "rm -f x\n")};
+  plan.heartbeat = Heartbeat{"put", std::chrono::seconds(5), {script_step("beat.1", "10.0.0.1", "beat\n")}};
   Stage second;
   second.id = "ready";
   second.title = "wait until ready";

@@ -159,5 +159,32 @@ TEST_F(WatchTest, A_failing_watch_in_a_tolerated_stage_is_data) {
   EXPECT_FALSE(log_.stage("ready")->ok);
 }
 
+TEST_F(WatchTest, A_stage_in_which_no_rank_comes_further_ends_at_its_limit_and_says_where_each_is) {
+  plan_.stages.clear();
+  auto& ready = stage("ready", {poll("p1", "n1", 10min), poll("p2", "n2", 10min)});
+  ready.watch = {follow("w1", "n1"), follow("w2", "n2")};
+  ready.no_progress = 60s;
+  fake_.on_script("n1", "", {reply().out("weights\n", 50s).out("weights\n", 70s).forever()});
+  fake_.on_script("n2", "", {reply().out("rendezvous\n", 5s).forever()});
+  fake_.on_http("", 30000, "/health", {refused()});
+  EXPECT_EQ(run_all(), ExitCode::not_ready);
+  EXPECT_EQ(fake_.now() / 1s, 110) << "the same phase once more is no progress";
+  const auto& message = error("p1").message;
+  EXPECT_THAT(message, HasSubstr("no rank came further for 1m"));
+  EXPECT_THAT(message, HasSubstr("rendezvous: n2; weights: n1"));
+}
+
+TEST_F(WatchTest, A_limit_without_progress_that_is_never_reached_says_nothing) {
+  plan_.stages.clear();
+  auto& ready = stage("ready", {poll("p1", "n1", 10min)});
+  ready.watch = {follow("w1", "n1")};
+  ready.no_progress = 60s;
+  fake_.on_script("n1", "", {reply().out("a\n", 50s).out("b\n", 100s).out("c\n", 150s).forever()});
+  std::vector<HttpReply> answers(95, refused());
+  answers.push_back(answer(200));
+  fake_.on_http("", 30000, "/health", answers);
+  EXPECT_EQ(run_all(), ExitCode::done);
+}
+
 }  // namespace
 }  // namespace sskj::test

@@ -37,9 +37,18 @@ TEST(OtherReports, Are_indented_json_and_broken_ones_one_printable_line) {
 }
 
 TEST(ReportKinds, Are_listed) {
-  ASSERT_EQ(report_kinds().size(), 2U);
+  ASSERT_EQ(report_kinds().size(), 3U);
   EXPECT_EQ(report_kinds()[0].kind, "status");
   EXPECT_EQ(report_kinds()[1].kind, "smoke");
+  EXPECT_EQ(report_kinds()[2].kind, "lock");
+}
+
+TEST(ReportText, Lock_says_per_node_who_holds_it_and_whether_its_run_is_alive) {
+  const std::string text = report_text("lock", R"({"nodes":[{"node":"n1","lock":{"owner":"root","client":"10.0.0.1","verb":"start","deployment":"kimi","run":"r1","since":"2026-01-01T00:00:00Z","age":9,"beat_age":2,"stale":false},
+    "claim":{"deployment":"kimi"}},{"node":"n2","lock":{"run":"r0","stale":true},"claim":null},{"node":"n3","lock":null,"claim":null}],"not_asked":["n4"]})", false);
+  EXPECT_NE(text.find("root from 10.0.0.1: start of kimi (run r1, since 2026-01-01T00:00:00Z, 9 s ago, last beat 2 s ago)"), std::string::npos) << text;
+  EXPECT_NE(text.find("(run r0, since -, its run is gone: the next start or stop takes the lock over)"), std::string::npos) << text;
+  EXPECT_NE(text.find("n4    unknown     unknown"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,3 @@
+# Who holds this node; read-only, and needs no docker.
+hold_lines
+echo end
