@@ -29,6 +29,7 @@ recipes::Request recipe_request(const Request& request) {
   wanted.verb = request.verb == "plan" ? "start" : request.verb;
   wanted.ensure = request.ensure;
   wanted.adopt = request.adopt;
+  wanted.yes = request.yes;
   wanted.reason = request.reason;
   if (request.timeout) wanted.timeout = *request.timeout;
   wanted.follow = request.follow;

@@ -28,6 +28,7 @@ constexpr run::Millis k_tick{100};  // ten redraws a second
 
 view::RemoteOutput remote_output(const Request& request) {
   if (request.verb == "exec") return request.prefix ? view::RemoteOutput::prefixed : view::RemoteOutput::folded;
+  if (request.verb == "gc") return view::RemoteOutput::folded;
   if (request.verb == "logs") return view::RemoteOutput::prefixed;
   return view::RemoteOutput::hidden;
 }

@@ -21,6 +21,7 @@ constexpr std::array k_verbs{
     Verb{"exec", "run a command on nodes, equal output folded", VerbKind::plan, command, false, true, false},
     Verb{"plan", "the steps that start would take, byte for byte (= start --dry-run)", VerbKind::plan, lifecycle | ensure, true, false, false, false, true},
     Verb{"apply", "run a plan saved with `plan -o json`", VerbKind::plan, files | lifecycle, false, false, false},
+    Verb{"gc", "list what sskj left on the nodes and nothing needs any more; --yes removes it", VerbKind::plan, none, true, true, false},
     Verb{"lock status", "who holds the nodes: lock, its last beat, claim", VerbKind::plan, none, true, true, false},
     Verb{"lock release", "free the nodes from the lock of a run that is gone (needs --yes)", VerbKind::plan, none, true, true, false, true},
     Verb{"profile list", "the profiles that can be found, and where", VerbKind::local, none, false, true, false},

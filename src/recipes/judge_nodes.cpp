@@ -107,8 +107,9 @@ run::Verdict judge_running(const plan::Step& step, std::string_view expectation,
   return accept();
 }
 
-run::Verdict judge_locks(const plan::Stage&, std::string_view, const NodeOutputs& nodes) {
+run::Verdict judge_locks(const plan::Stage&, std::string_view expectation, const NodeOutputs& nodes) {
   auto verdict = accept();
+  const auto names = object_of(expectation).value("names", Json::object());
   std::size_t unreachable = 0;
   for (const auto& node : nodes) {
     if (node.result == nullptr || !node.result->error) continue;
@@ -120,7 +121,9 @@ run::Verdict judge_locks(const plan::Stage&, std::string_view, const NodeOutputs
     finding.check = "lock";
     finding.node = node.node;
     finding.status = FindingStatus::warn;
-    finding.message = "cannot be reached: what runs there may go on running; the next start or stop removes it";
+    std::string what;
+    for (const auto& name : names.value(node.node, std::vector<std::string>{})) what += (what.empty() ? "" : ", ") + name;
+    finding.message = "cannot be reached: " + (what.empty() ? "what runs there" : what) + " may still run; the next start or stop removes it";
     finding.got = node.result->error->message;
     verdict.findings.push_back(std::move(finding));
   }

@@ -19,6 +19,7 @@ std::span<const Recipe> recipes() {
       Recipe{"warmup", "send the long prompt that compiles kernels", true, make_warmup},
       Recipe{"exec", "run a command on the nodes", true, make_exec},
       Recipe{"preflight", "read-only checks", true, make_preflight},
+      Recipe{"gc", "remove what sskj left and nothing needs", true, make_gc},
       Recipe{"lock status", "who holds the nodes", true, make_lock_status},
       Recipe{"lock release", "free the nodes from a lock", true, make_lock_release},
   };

@@ -38,7 +38,11 @@ plan::Stage lock_stage(const Context& context, Claim claim, Unreachable unreacha
                                        state_script(context, "take back a claim that this run made", sh::k_unclaim), k_short));
     }
   }
-  if (unreachable == Unreachable::tolerated) stage.verdict = plan::Judgement{"locks", "{}"};
+  if (unreachable == Unreachable::tolerated) {
+    Json names = Json::object();
+    for (const auto* node : context.nodes) names[node->id] = context.names(node->id);
+    stage.verdict = plan::Judgement{"locks", Json{{"names", std::move(names)}}.dump()};
+  }
   return stage;
 }
 

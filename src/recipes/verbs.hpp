@@ -13,6 +13,7 @@ Result<plan::Plan> make_smoke(const Request& request, const deploy::Deployment& 
 Result<plan::Plan> make_warmup(const Request& request, const deploy::Deployment& deployment);
 Result<plan::Plan> make_exec(const Request& request, const deploy::Deployment& deployment);
 Result<plan::Plan> make_preflight(const Request& request, const deploy::Deployment& deployment);
+Result<plan::Plan> make_gc(const Request& request, const deploy::Deployment& deployment);
 Result<plan::Plan> make_lock_status(const Request& request, const deploy::Deployment& deployment);
 Result<plan::Plan> make_lock_release(const Request& request, const deploy::Deployment& deployment);
 

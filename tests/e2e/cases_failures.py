@@ -31,7 +31,7 @@ def register(suite, lab, sskj):
             lab.fault("engine-exit", 6, phase)
             try:
                 done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", "--keep-failed", timeout=150)
-                equal(done.status, 5, f"exit code\n{done.err[-3000:]}")
+                check(done.status in (1, 5), f"exit code 1 (a step failed) or 5 (not ready), got {done.status}\n{done.err[-3000:]}")
                 contains(done.err, "174.1.60.6", "the node is named")
                 # Those of the rank itself, not only the container's end.
                 log = lab.node(6, "docker", "logs", f"{DEPLOYMENT}_node1").exits(0)

@@ -18,6 +18,7 @@ struct Request {
   std::vector<std::string> nodes;      ///< Node::id of the nodes to act on; empty = all. A group is all or nothing for verbs that start something.
   bool ensure = false;                 ///< start: keep a healthy, unchanged deployment as it is
   bool adopt = false;                  ///< take over containers of our names that carry no label of ours
+  bool yes = false;                    ///< gc: remove what is listed
   std::string reason;                  ///< kept in the lock, for whoever meets it
   plan::Millis timeout{0};             ///< total; 0 = the verb's own
   // logs

@@ -19,5 +19,7 @@ case $(state_now) in
   '') die 1 "container $name is gone right after its start";;
   *) d 20 logs --tail 20 "$name" >&2 2>&1; die 1 "container $name ended right after its start: $(d 20 inspect -f '{{.State.Status}}, exit status {{.State.ExitCode}} {{.State.Error}}' "$name")";;
 esac
+# gc may remove images that runs of ours used, and no others.
+image=$(d 20 inspect -f '{{.Image}}' "$name" 2>/dev/null) && ! grep -qx "$image" "$state/images" 2>/dev/null && echo "$image" >>"$state/images"
 echo "started $name"
 echo "sskj: changed"
