@@ -113,7 +113,7 @@ class Recorder final : public run::Transport {
     const auto& beats = beats_[request.node->id];
     if (std::find(beats.begin(), beats.end(), request.script) != beats.end()) return fake_.exec(request, std::move(handlers));
     std::string bytes(request.script);
-    if (!request.input.empty() || bytes.find(".sskj-put.") != std::string::npos) bytes += "\n<\n" + std::string(request.input);
+    if (!request.input.empty() || bytes.find("$base.sskj-put.") != std::string::npos) bytes += "\n<\n" + std::string(request.input);
     received[request.node->id].push_back(std::move(bytes));
     return fake_.exec(request, std::move(handlers));
   }

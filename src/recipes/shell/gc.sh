@@ -28,15 +28,19 @@ for kind in artifacts/unpinned secrets; do
   done
 done
 # An hour: nothing of ours takes that long to write a small file.
-for file in $(find "$state_dir" -xdev -type f \( -name '.*.sskj-put.??????' -o -name '.lock.??????' -o -name '.claim.??????' -o -name '.stale.*' \) -mmin +60 2>/dev/null); do
+parts=$(find "$state_dir" -xdev -type f \( -name '.*.sskj-put.??????' -o -name '.lock.??????' -o -name '.claim.??????' -o -name '.stale.*' \) -mmin +60 2>/dev/null)
+split=$IFS; IFS=$newline
+for file in $parts; do
   drop "part file" "$file"
 done
+IFS=$split
 for dir in $(find_dir "$state_dir/jobs" -type d); do
   [ -f "$dir/status" ] && [ -n "$(find "$dir/status" -mtime +7)" ] && drop "job record" "$dir"
 done
 # Only images that a run of ours started a container from; the file is written by the runs.
 current=$(for image in $(each "$images"); do d 20 image inspect -f '{{.Id}}' "$image" 2>/dev/null; done)
-for id in $(grep -E '^sha256:[0-9a-f]{64}$' "$state_dir/images" 2>/dev/null | sort -u); do
+ids=$(grep -E '^sha256:[0-9a-f]{64}$' "$state_dir/images" 2>/dev/null | sort -u)
+for id in $ids; do
   uses "$id" || has_line "$current" "$id" && continue
   about=$(d 20 image inspect -f '{{join .RepoTags " "}} {{.Size}} bytes' "$id" 2>/dev/null) || continue
   if [ "$apply" = 0 ]; then echo "would remove image $id ($about)"; continue; fi
