@@ -8,7 +8,7 @@ namespace sskj::checks {
 std::span<const Check> catalog() {
   static const std::array rows{
       docker_check(), image_check(),  names_check(),        gpu_count_check(),   gpu_idle_check(),
-      ports_check(),  mounts_check(), data_address_check(), disk_docker_check(), weights_check(),
+      ports_check(),  mounts_check(), data_address_check(), disk_docker_check(), disk_cache_check(), weights_check(),
   };
   return rows;
 }

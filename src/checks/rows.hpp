@@ -15,6 +15,7 @@ Check ports_check();
 Check weights_check();
 Check mounts_check();
 Check disk_docker_check();
+Check disk_cache_check();
 Check data_address_check();
 Check names_check();
 

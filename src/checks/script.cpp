@@ -69,8 +69,8 @@ std::string make_script(std::span<const Selected> probes) {
   for (const auto& [check, probe] : probes) {
     std::string body;
     for (const auto& var : probe.vars) body += var.name + "=" + shell::quote(var.value) + "\n";
-    if (!check->prelude.empty()) body += std::string(text::trim(check->prelude)) + "\n";
     if (check->id != "docker") body += k_docker_once;
+    if (!check->prelude.empty()) body += std::string(text::trim(check->prelude)) + "\n";
     body += text::trim(check->body);
     script += "probe " + std::string(check->id) + " " + std::to_string(check->seconds) + " " + shell::quote(body) + "\n";
   }

@@ -32,6 +32,9 @@ inline Finding bad(std::string message, std::string expected = {}, std::string g
 }
 inline Finding unsure(std::string message, std::string got = {}) { return finding(FindingStatus::unknown, std::move(message), {}, std::move(got)); }
 
+/// Worth knowing, and no reason to stop.
+inline Finding careful(std::string message, std::string got = {}) { return finding(FindingStatus::warn, std::move(message), {}, std::move(got)); }
+
 /// Did the probe run to its end? Anything else makes its answer unknown.
 inline bool complete(const Output& output) { return output.status == 0 && output.ended(); }
 

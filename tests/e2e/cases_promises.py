@@ -13,6 +13,7 @@ BEFORE_REMOVAL = [
     ("shard-truncated", 7, [], 3, "model-"),
     ("shard-header", 7, [], 3, "model-"),
     ("index-gone", 7, [], 3, "index"),
+    ("data-full", 7, [], 3, "is full"),
     ("docker-dead", 6, [], 3, "174.1.60.6"),
     ("link-down", 8, [], 4, "174.1.60.8"),
     ("sshd-stop", 8, [], 4, "174.1.60.8"),
@@ -26,6 +27,18 @@ def register(suite, lab, sskj):
     def serving():
         return lab.operator(sskj, "status", "-p", PROFILE, "--json").json()["state"]
 
+    def health_all_the_while():
+        """Asks rank 0 for /health twice a second until it is ended."""
+        loop = lab.begin("sh", "-c", "while :; do curl -s -m 25 -o /dev/null -w '%{http_code}\\n' http://174.1.60.5:30000/health; sleep 0.5; done")
+
+        def ended():
+            loop.process.kill()
+            loop.process.wait()
+            return list(loop.lines)
+
+        loop.ended = ended
+        return loop
+
     @suite.case
     def start_for_the_promises():
         lab.operator(sskj, "start", "-p", PROFILE, "--yes").exits(0)
@@ -33,14 +46,17 @@ def register(suite, lab, sskj):
     for fault, node, more, code, text in BEFORE_REMOVAL:
         def before_removal(fault=fault, node=node, more=more, code=code, text=text):
             before = ids() if fault not in ("docker-dead",) else None
+            pulse = health_all_the_while() if before else None
             lab.fault(fault, node, *more)
             try:
                 done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", timeout=120)
                 equal(done.status, code, f"exit code\n{done.err[-3000:]}")
                 contains(done.out + done.err, text, "the message names what is wrong")
             finally:
+                answers = pulse.ended() if pulse else []
                 lab.heal(node)
             if before is not None:
+                check(len(answers) > 2 and set(answers) == {"200"}, f"/health of rank 0 is 200 throughout: {answers}")
                 equal(ids(), before, "the containers that served still run")
                 equal(serving(), "ready", "the deployment serves on")
             else:

@@ -130,5 +130,28 @@ TEST(Probes, Shellcheck_has_nothing_to_say) {
   }
 }
 
+// A client whose daemon hangs is a process that never answers; nothing more of docker is needed here. In a trial each probe waited for it, four silent minutes in all.
+TEST(Probes, A_docker_that_hangs_is_waited_for_by_one_probe_only) {
+  const testing::TempDir temp;
+  const auto client = temp.path() / "docker", asked = temp.path() / "asked";
+  testing::write_file(client, "#!/bin/sh\necho x >>" + asked.string() + "\nexec sleep 600\n");
+  ASSERT_EQ(testing::run_command("chmod +x " + client.string()).status, 0);
+  Check first = *find("docker");
+  first.seconds = 1;
+  std::vector<Selected> selected{{&first, {}}};
+  for (const auto* id : {"gpu-idle", "ports"}) {
+    auto vars = owner();
+    vars.push_back({"ports", "1"});
+    selected.push_back({find(id), {std::move(vars), "{}"}});
+  }
+  const auto ran = testing::run_script(make_script(selected), "PATH=" + temp.path().string() + ":/usr/bin:/bin");
+  const auto records = split_records(ran.out);
+  ASSERT_EQ(records.size(), 3U) << ran.out;
+  EXPECT_TRUE(records[0].second.timed_out());
+  EXPECT_FALSE(records[1].second.timed_out());
+  EXPECT_FALSE(records[2].second.timed_out());
+  EXPECT_EQ(testing::run_command("cat " + asked.string()).out, "x\n");
+}
+
 }  // namespace
 }  // namespace sskj::checks
