@@ -96,17 +96,26 @@ std::string run_tool(const std::vector<std::string>& argv, const std::vector<std
   return text;
 }
 
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+std::string fingerprint(const std::string& key_file) {
+  const std::string line = run_tool({"ssh-keygen", "-lf", key_file + ".pub"});
+  const auto begin = line.find("SHA256:");
+  return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+std::pair<net::Fd, std::uint16_t> listener() {
+  net::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
-  ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  ::close(fd);
-  return ntohs(address.sin_port);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(fd.get(), 8) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    throw std::runtime_error("no port to listen on");
+  }
+  return {std::move(fd), ntohs(address.sin_port)};
 }
+
+std::uint16_t free_port() { return listener().second; }
 
 bool wait_until(const std::function<bool()>& condition, int milliseconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);

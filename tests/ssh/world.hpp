@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sskj/net/fd.hpp"
 #include "sskj/net/loop.hpp"
 #include "sskj/ssh/transport.hpp"
 
@@ -16,7 +18,11 @@ namespace sskj::test {
 
 /// Runs a program to its end; throws when it fails. For ssh-keygen and the like.
 std::string run_tool(const std::vector<std::string>& argv, const std::vector<std::string>& extra_env = {});
+/// "SHA256:..." of the key file's public half, as ssh-keygen tells it.
+std::string fingerprint(const std::string& key_file);
 std::uint16_t free_port();
+/// A listening socket on 127.0.0.1 and its port.
+std::pair<net::Fd, std::uint16_t> listener();
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& text, unsigned mode = 0600);
 bool wait_until(const std::function<bool()>& condition, int milliseconds = 10'000);
