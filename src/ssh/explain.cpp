@@ -72,10 +72,17 @@ void add_notes(const Settings& settings, const Options& options, std::vector<std
   }
 }
 
+/// No file, and no second saying that there is no ssh program.
+Options without_config(Options options) {
+  options.config_file = "none";
+  options.warn = nullptr;
+  return options;
+}
+
 /// Two questions: with the user's configuration, and with none; what differs comes from ssh_config.
 struct Explaining : std::enable_shared_from_this<Explaining> {
   Explaining(net::Loop& loop, const Options& given, plan::SshTarget asked)
-      : options(given), bare_options(given), target(std::move(asked)), resolver(loop, options), bare(loop, (bare_options.config_file = "none", bare_options)) {}
+      : options(given), bare_options(without_config(given)), target(std::move(asked)), resolver(loop, options), bare(loop, bare_options) {}
   Options options, bare_options;
   plan::SshTarget target;
   Resolver resolver, bare;
