@@ -26,6 +26,12 @@ std::string last_error(LIBSSH2_SESSION* raw) {
   return text == nullptr || *text == '\0' ? "no reason given" : text;
 }
 
+/// libssh2 keeps any line that comes before the identification as the banner too: "Exceeded MaxStartups" of an sshd that hangs up next is no greeting.
+bool greeted(LIBSSH2_SESSION* raw) {
+  const char* line = libssh2_session_banner_get(raw);
+  return line != nullptr && std::string_view(line).starts_with("SSH-");
+}
+
 }  // namespace
 
 Session::Session(net::Loop& loop, net::Fd socket, SessionParams params, KnownHostsCache& known_hosts, std::function<void(Result<void>)> ready)
@@ -148,7 +154,7 @@ void Session::phase_timeout() {
     return;
   }
   const double seconds = static_cast<double>(timeouts.handshake.count()) / 1000;
-  if (libssh2_session_banner_get(raw_) == nullptr) {
+  if (!greeted(raw_)) {
     kill({Errc::timeout, fmt::format("{} accepts the connection but sends no SSH banner within {:g} s (phase banner)", params_.label, seconds),
           "check that it is an SSH port, and that sshd of the node is not stopped or overloaded"});
   } else {
@@ -159,14 +165,14 @@ void Session::phase_timeout() {
 void Session::handshake() {
   const int rc = libssh2_session_handshake(raw_, socket_.get());
   if (rc == LIBSSH2_ERROR_EAGAIN) {
-    phase_ = libssh2_session_banner_get(raw_) == nullptr ? "banner" : "kex";
+    phase_ = greeted(raw_) ? "kex" : "banner";
     return;
   }
   if (rc != 0) {
     hung_up_ = rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || rc == LIBSSH2_ERROR_SOCKET_RECV || rc == LIBSSH2_ERROR_SOCKET_SEND || rc == LIBSSH2_ERROR_BANNER_SEND;
-    const bool greeted = libssh2_session_banner_get(raw_) != nullptr;
-    kill({Errc::unreachable, fmt::format("the SSH connection to {} failed in the phase {}: {}", params_.label, greeted ? "kex" : "banner", last_error(raw_)),
-                  greeted ? "try `ssh -v` to the node, or --ssh=openssh" : "check that it is an SSH port; a node that is just starting, or over its MaxStartups, hangs up like this"});
+    const bool in_kex = greeted(raw_);
+    kill({Errc::unreachable, fmt::format("the SSH connection to {} failed in the phase {}: {}", params_.label, in_kex ? "kex" : "banner", last_error(raw_)),
+                  in_kex ? "try `ssh -v` to the node, or --ssh=openssh" : "check that it is an SSH port; a node that is just starting, or over its MaxStartups, hangs up like this"});
     return;
   }
   if (auto verified = verify_host_key(); !verified) {

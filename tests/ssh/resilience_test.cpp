@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <signal.h>
+#include <sys/socket.h>
 
 #include <thread>
 
@@ -125,6 +126,27 @@ TEST_F(Resilience, MaxStartups_2_is_met_by_asking_again) {
     ASSERT_TRUE(run_until(loop, [&] { return call->done; }));
     EXPECT_EQ(call->out, "ok\n") << describe(call->outcome);
   }
+}
+
+TEST_F(Resilience, Server_that_says_why_and_hangs_up_later_is_asked_again) {
+  // An sshd over its MaxStartups writes a line and closes; on a loaded machine the line arrives well before the end.
+  const auto door = listener();
+  std::vector<net::Fd> turned_away;
+  net::Watch watch(loop, door.first.get(), [&](bool, bool) {
+    const auto& guest = turned_away.emplace_back(::accept4(door.first.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    constexpr std::string_view line = "Exceeded MaxStartups\r\n";
+    EXPECT_EQ(::send(guest.get(), line.data(), line.size(), MSG_NOSIGNAL), static_cast<ssize_t>(line.size()));
+    loop.after(net::Millis(50), [&, last = turned_away.size() - 1] { turned_away[last].reset(); });
+    watch.want(true, false);
+  });
+  watch.want(true, false);
+  Sshd server;
+  server.port = door.second;
+  const auto node = world.node(server);
+  const auto over = transport(world.options());
+  const auto call = start(*over, node, "echo never");
+  ASSERT_TRUE(run_until(loop, [&] { return call->done || turned_away.size() == 3; }));
+  EXPECT_FALSE(call->done) << describe(call->outcome);
 }
 
 TEST_F(Resilience, Server_killed_in_the_middle_of_a_stream_is_lost) {
