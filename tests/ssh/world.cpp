@@ -226,6 +226,9 @@ ssh::Options World::options() {
   options.environment.home = directory_;
   options.environment.agent_socket.clear();
   options.host_keys = ssh::HostKeyPolicy::accept_new;
+  // With a build beside it on two processors a mere `ssh -G` was seen to take 10 s: a phase's limit must not decide a test that is about something else.
+  const run::Millis patient{30'000};
+  options.timeouts.resolve = options.timeouts.tcp = options.timeouts.handshake = options.timeouts.auth = options.timeouts.open = patient;
   return options;
 }
 
