@@ -166,6 +166,7 @@ ssh::Options ssh_options(const Request& request, std::function<void(const std::s
   options.way = ssh::parse_way(request.ssh).value_or(ssh::Way::automatic);
   if (request.host_keys == "strict") options.host_keys = ssh::HostKeyPolicy::strict;
   if (request.host_keys == "accept-new") options.host_keys = ssh::HostKeyPolicy::accept_new;
+  options.handshakes = request.fanout;  // a bound of the transport's own below it would make --fanout a promise that is not kept
   options.direct_http = request.direct;
   options.config_file = request.ssh_config;
   options.warn = std::move(note);

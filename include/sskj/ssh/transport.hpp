@@ -35,7 +35,7 @@ struct Options {
   Way way = Way::automatic;
   std::optional<HostKeyPolicy> host_keys;    ///< unset: StrictHostKeyChecking of ssh_config (yes, ask: strict; accept-new, no: accept_new), else strict
   std::string pinned_known_hosts;            ///< file for HostKeyPolicy::pinned; with the others it replaces the user's known_hosts files when set
-  std::size_t handshakes = 32;               ///< connections being made at once, in total
+  std::size_t handshakes = 32;               ///< connections being made at once, in total; the application sets --fanout
   std::size_t handshakes_per_gate = 8;       ///< ... to one sshd or through one jump host (MaxStartups is 10:30:100 by default)
   PhaseTimeouts timeouts;
   bool direct_http = false;                  ///< --direct: HTTP by a plain socket from here, not through SSH
