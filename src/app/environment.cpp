@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sskj/deploy/roles.hpp"
+
 namespace sskj::app {
 namespace {
 
@@ -100,8 +102,10 @@ Result<std::string> resolve_secret(const plan::SecretRef& secret) {
   } else {
     return fail(Errc::usage, "a secret must be from_env:NAME or from_file:PATH");
   }
-  const bool control = std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-  if (control) return fail(Errc::usage, "the secret " + secret.ref + " holds a control character and cannot travel in an HTTP header");
+  if (!deploy::valid_secret(value)) {
+    return fail(Errc::usage, "the value of the secret " + secret.ref + " cannot be carried to the engine and in an HTTP header: expected 1 to 512 printable ASCII characters without blank, quote or backslash that do not begin with '-'",
+                "give the service another key, and check that the variable or file holds the key alone");
+  }
   return value;
 }
 

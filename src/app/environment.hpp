@@ -23,7 +23,8 @@ std::vector<std::string> list_directory(const std::string& path);  ///< names of
 std::string state_home();   ///< $XDG_STATE_HOME or ~/.local/state
 std::string config_home();  ///< $XDG_CONFIG_HOME or ~/.config
 
-/// from_env:NAME or from_file:PATH; one trailing newline is dropped. Errc::usage when it is absent or empty; the value is never part of a message.
+/// from_env:NAME or from_file:PATH; one trailing newline is dropped. Errc::usage when it is absent, empty or nothing that can be carried (deploy::valid_secret); the value is never
+/// part of a message.
 Result<std::string> resolve_secret(const plan::SecretRef& secret);
 
 /// A fresh run: id `YYYYMMDD-HHMMSS-xxxx` (UTC, random tail) and its start time.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <memory>
 #include <utility>
@@ -56,6 +57,7 @@ class Session {
  public:
   Session(const Request& request, const plan::Plan& plan, view::Output& output)
       : output_(output), options_(view_options(request)), vars_(new_run(plan)), renderer_(view::choose_renderer(options_, output), options_, output) {
+    stream_only_ = options_.format != view::Format::json && options_.remote_output == view::RemoteOutput::prefixed && !leaves_journal(plan);
     open_journal(plan);
     std::vector<run::EventSink*> sinks;
     if (journal_) sinks.push_back(journal_.get());  // first: what is on the screen is on the disk
@@ -95,7 +97,10 @@ class Session {
     options.state_directory = state_home() + "/sskj";
     options.run = vars_.run;
     options.now = wall_clock;
-    options.on_error = [this](const Error& error) { renderer_.note("the run directory cannot be written: " + error.message); };
+    options.on_error = [this](const Error& error) {
+      renderer_.note("the run directory cannot be written: " + error.message);
+      renderer_.directory_broken();
+    };
     auto opened = run::Journal::open(plan, std::move(options));
     if (opened) {
       journal_ = std::move(*opened);
@@ -107,9 +112,13 @@ class Session {
 
   void tick() {
     renderer_.tick(loop_.now());
-    if (output_.out.closed()) interrupt_once(ExitCode::interrupted);  // `sskj logs -f | head`: nobody reads any more
+    if (stream_only_) output_.out.look();  // an idle log writes nothing that would tell
+    if (output_.out.closed()) interrupt_once(reader_left_code());
     loop_.after(k_tick, [this] { tick(); });
   }
+
+  // `sskj logs -F | head -5`: whoever reads has seen enough. A command that changes nodes was cut short by it, and a full disk behind stdout is a fault.
+  ExitCode reader_left_code() const { return stream_only_ && output_.out.error() == EPIPE ? ExitCode::done : ExitCode::interrupted; }
 
   void interrupt_once(ExitCode code) {
     if (interrupted_) return;
@@ -140,6 +149,7 @@ class Session {
   std::unique_ptr<run::Executor> executor_;
   ExitCode code_ = ExitCode::internal;
   bool interrupted_ = false;
+  bool stream_only_ = false;  // nothing but lines for the reader
 };
 
 }  // namespace

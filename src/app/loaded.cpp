@@ -81,6 +81,12 @@ profile::Files profile_files() { return {read_profile_file, files_below}; }
 
 Error invalid_profile(const std::string& name, const Diagnostics& diagnostics) {
   const auto errors = std::count_if(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& one) { return one.severity == Severity::error; });
+  // The profile is not at fault for what the command line put into it.
+  const auto by_flag = [](const Diagnostic& one) { return one.severity != Severity::error || one.at.file.starts_with("--set ") || one.at.file == "--variant"; };
+  if (errors > 0 && std::all_of(diagnostics.begin(), diagnostics.end(), by_flag)) {
+    return {Errc::profile, std::to_string(errors) + (errors == 1 ? " flag does" : " flags do") + " not fit profile '" + name + "'",
+            "correct --set or --variant; `sskj profile show -p " + name + " --resolved` lists the settings"};
+  }
   return {Errc::profile, "profile '" + name + "' has " + std::to_string(errors) + (errors == 1 ? " error" : " errors"),
           "mend them and check with `sskj profile lint " + name + "`"};
 }

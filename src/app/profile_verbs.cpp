@@ -7,6 +7,7 @@
 #include "environment.hpp"
 #include "execute.hpp"
 #include "loaded.hpp"
+#include "sskj/deploy/build.hpp"
 #include "sskj/deploy/json.hpp"
 #include "sskj/profile/import.hpp"
 #include "sskj/profile/schema.hpp"
@@ -28,6 +29,19 @@ std::string origin_word(profile::Origin origin) {
 }
 
 void append(Diagnostics& to, Diagnostics from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
+
+// What `profile lint` would say of a converted profile.
+Diagnostics faults_of(const std::string& text) {
+  profile::ParseOptions options;
+  options.file = "profile.env";
+  profile::Parsed parsed = profile::parse(text, options);
+  if (has_errors(parsed.diagnostics)) return std::move(parsed.diagnostics);
+  const profile::Files files = profile_files();
+  deploy::Built built = deploy::build(parsed.profile, [&](const profile::ArtifactSetting& artifact) { return profile::artifact_bytes(artifact, files); });
+  append(parsed.diagnostics, std::move(built.diagnostics));
+  if (!has_errors(parsed.diagnostics)) append(parsed.diagnostics, deploy::lint(built.deployment));
+  return std::move(parsed.diagnostics);
+}
 
 }  // namespace
 
@@ -91,14 +105,18 @@ ExitCode profile_import(const Request& request, view::Output& output) {
   auto text = read_file(request.words.front(), 1U << 20U);
   if (!text) return report(request, output, text.error());
   const profile::Imported imported = profile::import_env(*text, request.words.front());
+  if (request.output != Output::text) {
+    std::vector<view::UnplacedRow> rows;
+    for (const profile::Unplaced& one : imported.unplaced) rows.push_back({one.line, one.text, one.reason});
+    view::show_import(output, view_options(request), request.words.front(), imported.env_text, rows, faults_of(imported.env_text));
+    return ExitCode::done;
+  }
   view::show_text(output, imported.env_text);
   Diagnostics left;
   for (const profile::Unplaced& one : imported.unplaced) {
     left.push_back({Severity::warning, "not-placed", one.text, one.reason, SourceRef{request.words.front(), one.line, 0}, ""});
   }
-  Request text_form = request;  // stdout holds the profile; what is left goes to stderr in every form
-  text_form.output = Output::text;
-  view::show_diagnostics(output, view_options(text_form), left, false);
+  view::show_diagnostics(output, view_options(request), left, false);
   return ExitCode::done;
 }
 

@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 
 #include "sskj/app/verbs.hpp"
 #include "sskj/core/shell.hpp"
 #include "sskj/core/text.hpp"
+#include "sskj/profile/schema.hpp"
 
 namespace sskj::app {
 namespace {
@@ -107,6 +109,12 @@ std::optional<Error> apply_environment(CLI::App& app, const Getenv& env) {
   return std::nullopt;
 }
 
+Error bad_set(const std::string& text) {
+  const std::string key = text.starts_with('=') ? "" : text;
+  const auto near = profile::nearest_env_key(key);
+  return {Errc::usage, "--set '" + text + "': KEY=VALUE is expected", "write --set " + near.value_or("PORT") + "=VALUE" + (near ? "" : ", e.g. --set PORT=30001; docs/profile.md has all keys")};
+}
+
 std::optional<Error> finish(Request& request, const Raw& raw, Output& output) {
   output = raw.json || raw.output == "json" ? Output::json : raw.output == "ndjson" ? Output::ndjson : Output::text;
   request.output = output;
@@ -117,8 +125,9 @@ std::optional<Error> finish(Request& request, const Raw& raw, Output& output) {
   }
   for (const std::string& one : raw.set) {
     const std::size_t equals = one.find('=');
-    if (equals == 0 || equals == std::string::npos) return Error{Errc::usage, "--set '" + one + "': KEY=VALUE is expected", "e.g. --set PORT=30001"};
-    request.set.push_back({one.substr(0, equals), one.substr(equals + 1), SourceRef{"--set", 0, 0}, profile::Origin::flag});
+    if (equals == 0 || equals == std::string::npos) return bad_set(one);
+    const std::string key = one.substr(0, equals);
+    request.set.push_back({key, one.substr(equals + 1), SourceRef{"--set " + key, 0, 0}, profile::Origin::flag});
   }
   const auto number = [](const std::string& text) -> std::optional<unsigned> {
     if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
@@ -157,7 +166,7 @@ std::optional<Error> check_combination(const Verb& verb, const Request& request)
 }
 
 Error unknown_verb(std::span<const std::string> argv) {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"help"};
   for (const Verb& verb : verbs()) names.emplace_back(verb.name);
   std::string word;
   for (const std::string& one : argv) {
@@ -232,6 +241,24 @@ std::vector<std::string> protect_command(std::span<const std::string> argv) {
   return out;
 }
 
+// `sskj help VERB` is `sskj VERB --help`. An unknown VERB is an error here: CLI11 would show the help of sskj itself for it.
+Result<std::vector<std::string>> help_words(std::span<const std::string> argv) {
+  std::vector<std::string> words;
+  std::copy_if(argv.begin(), argv.end(), std::back_inserter(words), [](const std::string& word) { return !word.starts_with('-'); });
+  std::string name;
+  for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
+  const auto all = verbs();
+  const bool group = std::any_of(all.begin(), all.end(), [&](const Verb& verb) { return verb.name.starts_with(name + " "); });
+  if (!name.empty() && !group && find_verb(name) == nullptr) {
+    const std::vector<std::string> whole{name};
+    Error error = unknown_verb(whole);
+    if (error.hint.starts_with("did you mean `sskj ")) error.hint.insert(error.hint.find("sskj ") + 5, "help ");
+    return tl::unexpected<Error>(std::move(error));
+  }
+  words.emplace_back("--help");
+  return words;
+}
+
 }  // namespace
 
 ParsedRequest parse_request(std::span<const std::string> argv, const Getenv& env) {
@@ -241,9 +268,17 @@ ParsedRequest parse_request(std::span<const std::string> argv, const Getenv& env
   Raw raw;
   CLI::App root("sskj takes GPU nodes reachable by SSH to a verified multi-node LLM service, and says precisely why when it cannot.", "sskj");
   root.set_help_all_flag("--help-all", "Help of every command");
-  root.footer("Exit codes, profiles and the environment: README.md, docs/cli.md, docs/profile.md.");
+  root.footer("`sskj help COMMAND` is `sskj COMMAND --help`. Exit codes, profiles and the environment: README.md, docs/cli.md, docs/profile.md.");
   const std::vector<Leaf> leaves = add_verbs(root, request, raw);
   std::vector<std::string> words = protect_command(argv);
+  if (!argv.empty() && argv.front() == "help") {
+    auto wanted = help_words(argv.subspan(1));
+    if (!wanted) {
+      parsed.error = std::move(wanted.error());
+      return parsed;
+    }
+    words = std::move(*wanted);
+  }
   if (words.size() == 1 && (words.front() == "--version" || words.front() == "-V")) words.front() = "version";
   std::reverse(words.begin(), words.end());  // CLI11's convention for a vector of arguments
   try {

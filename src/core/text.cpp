@@ -1,5 +1,7 @@
 #include "sskj/core/text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 
@@ -36,17 +38,47 @@ std::size_t sequence_length(std::string_view bytes) {
   return length;
 }
 
-void append_escaped(std::string& out, unsigned char c) {
+// Code point of one valid sequence of more than one byte.
+char32_t code_point(std::string_view sequence) {
+  auto point = static_cast<char32_t>(static_cast<unsigned char>(sequence[0]) & (0xFFU >> (sequence.size() + 1)));
+  for (const char c : sequence.substr(1)) point = (point << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
+  return point;
+}
+
+struct Range {
+  char32_t first, last;
+};
+
+// table: what steers a terminal or leaves no mark on it. C1 controls are obeyed (CSI is U+009B); directional marks, embeddings, overrides and isolates let text show in
+// another order than its bytes ("Trojan Source"); zero-width characters and tags make unequal names look equal; U+2028 and U+2029 end lines for some programs.
+constexpr std::array k_unseen{Range{0x80, 0x9F},     Range{0xAD, 0xAD},     Range{0x61C, 0x61C},   Range{0x180E, 0x180E},   Range{0x200B, 0x200F}, Range{0x2028, 0x202E},
+                              Range{0x2060, 0x206F}, Range{0xFEFF, 0xFEFF}, Range{0xFFF9, 0xFFFB}, Range{0xE0000, 0xE007F}};
+
+bool is_unseen(char32_t point) {
+  return std::any_of(k_unseen.begin(), k_unseen.end(), [point](const Range& range) { return point >= range.first && point <= range.last; });
+}
+
+// \x9b for C1 controls, as for the controls of ASCII; \u202e and \U000e0041 beyond.
+void append_escaped(std::string& out, char32_t point) {
   constexpr std::string_view k_hex = "0123456789abcdef";
+  const unsigned digits = point < 0x100 ? 2 : point < 0x10000 ? 4 : 8;
+  out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (unsigned shift = digits * 4; shift > 0; shift -= 4) out += k_hex[(point >> (shift - 4)) & 0xFU];
+}
+
+// How many bytes at the start of `bytes` are ASCII that is shown: logs are made of little else, so they are copied in one piece.
+std::size_t plain_length(std::string_view bytes) {
+  const auto* const end = std::find_if(bytes.begin(), bytes.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7F; });
+  return static_cast<std::size_t>(end - bytes.begin());
+}
+
+void append_escaped(std::string& out, unsigned char c) {
   switch (c) {
     case '\r': out += "\\r"; return;
     case '\n': out += "\\n"; return;
     case '\t': out += "\\t"; return;
-    default: break;
+    default: append_escaped(out, static_cast<char32_t>(c)); return;
   }
-  out += "\\x";
-  out += k_hex[c >> 4U];
-  out += k_hex[c & 0xFU];
 }
 
 }  // namespace
@@ -55,6 +87,10 @@ std::string to_valid_utf8(std::string_view bytes, std::size_t max_bytes) {
   std::string out;
   out.reserve(std::min(bytes.size(), max_bytes));
   while (!bytes.empty()) {
+    const std::size_t plain = std::min(plain_length(bytes), max_bytes - out.size());
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
     const std::size_t length = sequence_length(bytes);
     const std::string_view piece = length == 0 ? k_replacement : bytes.substr(0, length);
     if (out.size() + piece.size() > max_bytes) break;
@@ -68,18 +104,29 @@ std::string printable(std::string_view bytes, bool keep_newlines) {
   const std::string valid = to_valid_utf8(bytes);
   std::string out;
   out.reserve(valid.size());
-  for (std::size_t i = 0; i < valid.size(); ++i) {
+  for (std::size_t i = 0; i < valid.size();) {
+    const std::size_t plain = plain_length(std::string_view(valid).substr(i));
+    out.append(valid, i, plain);
+    i += plain;
+    if (i == valid.size()) break;
     const auto c = static_cast<unsigned char>(valid[i]);
-    const bool kept = keep_newlines && (c == '\n' || c == '\t');
-    // C1 controls (U+0080..U+009F) steer terminals too: CSI is U+009B. They are 0xC2 0x80..0x9F in UTF-8.
-    const bool c1 = c == 0xC2 && i + 1 < valid.size() && static_cast<unsigned char>(valid[i + 1]) < 0xA0;
-    if (c1) {
-      append_escaped(out, static_cast<unsigned char>(valid[++i]));
-    } else if (!kept && (c < 0x20 || c == 0x7F)) {
-      append_escaped(out, c);
-    } else {
-      out += valid[i];
+    if (c < 0x80) {
+      if (keep_newlines && (c == '\n' || c == '\t')) {
+        out += valid[i];
+      } else {
+        append_escaped(out, c);
+      }
+      ++i;
+      continue;
     }
+    const std::size_t length = sequence_length(std::string_view(valid).substr(i));
+    const char32_t point = code_point(std::string_view(valid).substr(i, length));
+    if (is_unseen(point)) {
+      append_escaped(out, point);
+    } else {
+      out.append(valid, i, length);
+    }
+    i += length;
   }
   return out;
 }

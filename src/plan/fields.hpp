@@ -55,7 +55,7 @@ void fields(V& v, T& x) {
 
 template <class V, Is<RunScript> T>
 void fields(V& v, T& x) {
-  v("script", x.script), v("mutates", x.mutates), v("follow", x.follow);
+  v("script", x.script), v("mutates", x.mutates), v("follow", x.follow), v("engine_log", x.engine_log);
 }
 
 template <class V, Is<PutFile> T>
@@ -94,7 +94,7 @@ void fields(V& v, T& x) {
 template <class V, Is<Plan> T>
 void fields(V& v, T& x) {
   v("schema_version", x.schema_version), v("verb", x.verb), v("deployment", x.deployment), v("profile", x.profile), v("nodes", x.nodes);
-  v("stages", x.stages), v("always", x.always), v("deadline_ms", x.deadline), v("heartbeat", x.heartbeat);
+  v("redact", x.redact), v("stages", x.stages), v("always", x.always), v("deadline_ms", x.deadline), v("heartbeat", x.heartbeat);
 }
 
 }  // namespace sskj::plan

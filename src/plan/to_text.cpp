@@ -57,7 +57,8 @@ std::string verdict_line(const Judgement& verdict) {
 }
 
 void describe(std::string& out, const RunScript& run) {
-  script_lines(out, run.script, run.follow ? "script, output followed" : run.mutates ? "script" : "read-only script");
+  const std::string kind = run.follow ? "script, output followed" : run.mutates ? "script" : "read-only script";
+  script_lines(out, run.script, kind + (run.engine_log ? ", API keys in its output masked" : ""));
 }
 
 void describe(std::string& out, const PutFile& put) {
@@ -188,6 +189,7 @@ std::string to_text(const Plan& plan) {
   if (!plan.profile.empty()) out += fmt::format("profile {}\n", text::printable(plan.profile));
   if (plan.deadline > Millis{0}) out += fmt::format("total deadline {}\n", text::format_duration(plan.deadline));
   if (plan.heartbeat) describe_heartbeat(out, *plan.heartbeat);
+  for (const auto& secret : plan.redact) out += fmt::format("masks the value of {} in all output\n", text::printable(secret.ref));
   std::size_t number = 0;
   for (const auto& stage : plan.stages) describe_stage(out, stage, ++number, false);
   for (const auto& stage : plan.always) describe_stage(out, stage, ++number, true);

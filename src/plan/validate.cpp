@@ -136,6 +136,9 @@ Result<void> check_heartbeat(const Heartbeat& heartbeat, Seen& seen) {
 Result<void> validate(const Plan& plan) {
   if (plan.schema_version != 1) return fault("schema_version", fmt::format("this program reads version 1, the plan has {}", plan.schema_version));
   if (!in_range(plan.deadline)) return fault("deadline", "out of range");
+  for (const auto& secret : plan.redact) {
+    if (!is_secret_ref(secret.ref)) return fault("redact", "a secret is `from_env:NAME` or `from_file:PATH`");
+  }
   Seen seen;
   for (const auto& node : plan.nodes) {
     if (!is_plain(node.id)) return fault(node.id, "a node's id must be printable text");

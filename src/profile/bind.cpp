@@ -85,7 +85,7 @@ std::vector<std::string> names_at(const std::string& pattern) {
 }
 
 std::string directory_of(const std::string& file) {
-  if (file == "--set") {
+  if (file.starts_with("--set")) {
     return {};
   }
   const std::size_t slash = file.rfind('/');

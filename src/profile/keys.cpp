@@ -81,7 +81,8 @@ const Row* find_row(std::string_view path) {
 }
 
 std::string shown_name(const Row& row, std::string_view path, const SourceRef& at) {
-  if (!at.file.ends_with(".env") || row.env_key.empty()) {
+  const bool flag = at.file.starts_with("--set ") && at.file.find('.') == std::string::npos;  // --set PORT=...
+  if ((!at.file.ends_with(".env") && !flag) || row.env_key.empty()) {
     return std::string(path);
   }
   const std::vector<std::string> parts = split_path(path);
@@ -98,9 +99,9 @@ std::string shown_name(const Row& row, std::string_view path, const SourceRef& a
   return out;
 }
 
-std::string env_key_hint(std::string_view key) {
+std::optional<std::string> nearest_env_key(std::string_view key) {
   std::string index = "0";
-  if (key.starts_with("NODE_")) {
+  if (text::nearest(key.substr(0, 5), std::vector<std::string>{"NODE_"})) {
     const std::size_t end = key.find_first_not_of("0123456789", 5);
     index = end == std::string_view::npos || end == 5 ? index : std::string(key.substr(5, end - 5));
   }
@@ -114,7 +115,27 @@ std::string env_key_hint(std::string_view key) {
       candidates.push_back(std::move(candidate));
     }
   }
-  if (const auto near = text::nearest(key, candidates)) {
+  return text::nearest(key, candidates);
+}
+
+std::optional<std::string> nearest_path(std::string_view path) {
+  const std::vector<std::string> parts = split_path(path);
+  std::vector<std::string> candidates;
+  for (const Row& row : schema()) {
+    std::string candidate;
+    const std::vector<std::string> pattern = split_path(row.path);
+    for (std::size_t i = 0; i < pattern.size() && pattern.size() == parts.size(); ++i) {
+      candidate += (i == 0 ? "" : ".") + (pattern[i] == "*" ? parts[i] : pattern[i]);
+    }
+    if (!candidate.empty()) {
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  return text::nearest(path, candidates);
+}
+
+std::string env_key_hint(std::string_view key) {
+  if (const auto near = nearest_env_key(key)) {
     return fmt::format("did you mean {}?", *near);
   }
   return fmt::format("a variable for the container is written ENV_{}=..., a helper for ${{...}} VAR_{}=...", key, key);

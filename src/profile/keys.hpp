@@ -24,6 +24,9 @@ std::string path_of(const EnvKey& key, std::string_view group);
 /// The row whose pattern a concrete path fits; a path below an env row ("...env.NAME") fits that row. Null when there is none.
 const Row* find_row(std::string_view path);
 
+/// The schema path nearest to what was written; names of groups, nodes and artifacts are taken as they are.
+std::optional<std::string> nearest_path(std::string_view path);
+
 /// How the user calls the setting at `path` in the file of `at`: the env key in an env file, else the path.
 std::string shown_name(const Row& row, std::string_view path, const SourceRef& at);
 

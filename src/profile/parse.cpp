@@ -221,6 +221,38 @@ void check_variants(const Value& root, Diagnostics& diagnostics) {
   }
 }
 
+// How the same thing would be written again: "--set PORT=..." for a flag.
+std::string again(const Override& override, std::string_view key) {
+  return override.origin == Origin::flag ? fmt::format("--set {}=...", key) : std::string(key);
+}
+
+// An override is typed from memory: an unknown key is answered with the nearest one.
+void unknown_override(const Override& override, Diagnostics& diagnostics) {
+  const bool path = override.key.find('.') != std::string::npos;
+  const auto near = path ? nearest_path(override.key) : nearest_env_key(override.key);
+  const std::string form = path ? fmt::format("write an env key ({}) or a schema path ({})", again(override, "PORT"), again(override, "groups.NAME.port"))
+                                : fmt::format("a variable for the container is written {}", again(override, "ENV_" + override.key));
+  diagnostics.push_back({Severity::error, "unknown-key", fmt::format("unknown key {}", text::printable(override.key)),
+                         near ? fmt::format("did you mean {}?", again(override, *near)) : form + "; docs/profile.md has all keys", override.at, ""});
+}
+
+// A group that is merely misspelled must not become another group.
+bool names_no_group(const Value* groups, const Override& override, Diagnostics& diagnostics) {
+  const std::vector<std::string> parts = split_path(override.key);
+  if (groups == nullptr || groups->members.empty() || parts.size() < 3 || parts[0] != "groups" || find(*groups, parts[1]) != nullptr) {
+    return false;
+  }
+  std::vector<std::string> names;
+  for (const Member& member : groups->members) {
+    names.push_back(member.key);
+  }
+  const std::string name = text::nearest(parts[1], names).value_or(names.front());
+  const std::string rest = override.key.substr(parts[0].size() + parts[1].size() + 1);
+  diagnostics.push_back({Severity::error, "unknown-key", fmt::format("the profile has no group {}", text::printable(parts[1])),
+                         fmt::format("its groups: {}; did you mean {}?", fmt::join(names, ", "), again(override, "groups." + name + rest)), override.at, ""});
+  return true;
+}
+
 void apply_override(Value& root, const Override& override, Diagnostics& diagnostics) {
   const SourceRef& at = override.at;
   if (override.key.starts_with("VAR_")) {
@@ -233,7 +265,10 @@ void apply_override(Value& root, const Override& override, Diagnostics& diagnost
   const std::size_t count = groups == nullptr ? 0 : groups->members.size();
   if (env_key && env_key->row->scope != Scope::deployment && env_key->row->scope != Scope::artifact && count != 1) {
     diagnostics.push_back({Severity::error, "which-group", fmt::format("{} does not say which of {} groups is meant", text::printable(override.key), count),
-                           "write groups.NAME.KEY=value", at, ""});
+                           fmt::format("write {}", again(override, "groups.NAME.KEY")), at, ""});
+    return;
+  }
+  if (!env_key && names_no_group(groups, override, diagnostics)) {
     return;
   }
   const std::string group = count == 1 ? groups->members[0].key : std::string();
@@ -248,9 +283,8 @@ void apply_override(Value& root, const Override& override, Diagnostics& diagnost
       return;  // the profile wins over the user's own file
     }
   }
-  if (!env_key && row == nullptr && override.key.find('.') != std::string::npos) {
-    diagnostics.push_back({Severity::error, "unknown-key", fmt::format("unknown key {}", text::printable(override.key)),
-                           "write an env key (PORT) or a schema path (groups.NAME.port)", at, ""});
+  if (!env_key && row == nullptr) {
+    unknown_override(override, diagnostics);
     return;
   }
   if (row != nullptr && row->type != Type::variants) {
@@ -300,6 +334,11 @@ Parsed parse(std::string_view text, const ParseOptions& options) {
     }
   }
   order(out.diagnostics);
+  for (Diagnostic& diagnostic : out.diagnostics) {
+    if (diagnostic.at.file.starts_with("--set ") && diagnostic.hint.empty()) {
+      diagnostic.hint = fmt::format("correct {}=...", text::printable(diagnostic.at.file));
+    }
+  }
   return out;
 }
 

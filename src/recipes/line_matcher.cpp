@@ -4,6 +4,7 @@
 #include <re2/set.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 
@@ -65,20 +66,40 @@ class Matcher {
   std::vector<std::unique_ptr<RE2>> single_;
 };
 
+// table: the phases of a start in their order (sglang.md 3)
+constexpr std::array<std::string_view, 8> k_order{"init", "rendezvous", "weights", "state-cache", "kv", "graphs", "warm-up", "ready"};
+
+/// How far one start of a container came. Its workers write to one log, so that lines of an earlier phase or a smaller count still come after those of the foremost worker.
+struct Reached {
+  std::size_t order = 0;  ///< in k_order
+  std::size_t done = 0, total = 0;
+};
+
+/// Whether `phase` is news after what was reached. A count with another total is another thing to count (draft model, second set of graphs).
+bool advances(const run::Phase& phase, std::size_t order, Reached& reached) {
+  const bool first = order == 0;  // the arguments are printed once, by the parent, before any worker exists: the container started anew
+  if (!first && order < reached.order) return false;
+  const bool same_count = order == reached.order && phase.total == reached.total && phase.total != 0;
+  const bool lost_count = order == reached.order && phase.total == 0 && reached.total != 0;  // "Load weight end" of one worker while another still counts
+  if (lost_count || (same_count && phase.done < reached.done)) return false;
+  reached = {order, phase.done, phase.total};
+  return true;
+}
+
 }  // namespace
 
 run::LineMatcher make_line_matcher() {
-  // A fatal line does not say in which phase it came: that of the same log's line before does.
-  return [matcher = std::make_shared<const Matcher>(), last = std::map<std::string, std::string, std::less<>>()](const plan::Step& step, std::string_view line) mutable {
+  return [matcher = std::make_shared<const Matcher>(), starts = std::map<std::string, Reached, std::less<>>()](const plan::Step& step, std::string_view line) mutable -> std::optional<run::Phase> {
     auto phase = matcher->read(step, line);
     if (!phase) return phase;
-    auto& before = last[step.id];
-    if (phase->fatal) {
-      phase->name = before.empty() ? "init" : before;
-    } else {
-      before = phase->name;
+    auto& reached = starts[step.id];
+    if (phase->fatal) {  // it does not say in which phase it came: what came before in the same log does
+      phase->name = k_order.at(reached.order);
+      return phase;
     }
-    return phase;
+    const auto at = std::find(k_order.begin(), k_order.end(), phase->name);
+    const auto order = static_cast<std::size_t>(at - k_order.begin());
+    return advances(*phase, order, reached) ? phase : std::nullopt;
   };
 }
 

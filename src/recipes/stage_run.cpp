@@ -32,7 +32,7 @@ std::string undo_script(const Context& context, const deploy::Group& group) {
 plan::Step watch_step(const Context& context, const Member& member) {
   auto step = script_step(context.id("log", member), "log of " + Context::who(member), member.rank->node,
                           Script("follow a rank's log").set("name", member.rank->spec.name).with({sh::k_common, sh::k_watch}), Millis{0});
-  step.action = plan::RunScript{std::get<plan::RunScript>(step.action).script, false, true};
+  step.action = plan::RunScript{std::get<plan::RunScript>(step.action).script, false, true, true};
   step.hint = "read the whole log: " + context.command("logs --rank " + std::to_string(member.rank->rank));
   return step;
 }
@@ -67,6 +67,7 @@ plan::Stage run_stage(const Context& context, const deploy::Group& group) {
   std::vector<std::string> undone;
   for (const auto& member : context.members(group)) {
     stage.steps.push_back(script_step(context.id("run", member), "start " + Context::who(member), member.rank->node, run_script(context, member), k_docker));
+    std::get<plan::RunScript>(stage.steps.back().action).engine_log = true;  // a container that ends at once shows its last lines
     if (std::find(undone.begin(), undone.end(), member.rank->node) != undone.end()) continue;
     undone.push_back(member.rank->node);
     stage.undo.push_back(script_step(context.id("undo", member.rank->node) + "." + group.name, "remove what this run started", member.rank->node, undo_script(context, group),

@@ -17,6 +17,7 @@ struct Executor::Impl : std::enable_shared_from_this<Executor::Impl> {
   explicit Impl(ContextPtr with) : context(std::move(with)), states(context->plan.stages.size(), StageState::waiting) {}
 
   void begin();
+  void resolve_masked();
   void next_stage();
   void next_undo();
   void next_always();
@@ -53,6 +54,7 @@ void Executor::Impl::begin() {
     return finish();
   }
   start_pulse();
+  resolve_masked();
   if (plan().deadline > Millis{0}) {
     deadline = context->transport.after(plan().deadline, [self = weak_from_this()] {
       const auto impl = self.lock();
@@ -75,6 +77,15 @@ void Executor::Impl::start_pulse() {
     impl->robbed = true;
     impl->give_up(StepStatus::cancelled, {Errc::cancelled, node + ": " + why.message, why.hint});
   });
+}
+
+void Executor::Impl::resolve_masked() {
+  for (const auto& secret : plan().redact) {
+    const auto value = context->secrets.value(secret);
+    if (value) continue;
+    context->emit(FindingReported{{"redact", FindingStatus::warn, "", "a value to mask", "none", secret.ref + " cannot be read here, so its value is masked only where the output calls it an API key: " + value.error().message,
+                                   value.error().hint, value.error().code}});
+  }
 }
 
 void Executor::Impl::run(const plan::Stage& stage, StagePart as, std::size_t number, std::function<void(const StageEnd&)> then) {

@@ -43,6 +43,8 @@ void StepRunner::send() {
   ++result_.attempts;
   out_.clear();
   err_.clear();
+  clean_out_.finish();
+  clean_err_.finish();
   ExecRequest request;
   request.node = context_->node(step_.node);
   request.script = script_;
@@ -58,14 +60,21 @@ void StepRunner::send() {
 
 void StepRunner::on_output(Stream stream, std::string_view bytes) {
   if (finished_) return;
+  report(stream, (stream == Stream::out ? clean_out_ : clean_err_).feed(bytes));
+}
+
+void StepRunner::report(Stream stream, const std::string& bytes) {
+  if (bytes.empty()) return;
   (stream == Stream::out ? out_ : err_).add(bytes);
-  if (is_follow(step_) || context_->limits.stream_all) context_->emit(StepOutput{&step_, stream, context_->secrets.redact(bytes)});
+  if (is_follow(step_) || context_->limits.stream_all) context_->emit(StepOutput{&step_, stream, bytes});
 }
 
 void StepRunner::keep_output() {
   if (probe_) return;
-  result_.out = context_->secrets.redact(out_.text());
-  result_.err = context_->secrets.redact(err_.text());
+  report(Stream::out, clean_out_.finish());
+  report(Stream::err, clean_err_.finish());
+  result_.out = out_.text();
+  result_.err = err_.text();
   result_.out_dropped = out_.dropped();
   result_.err_dropped = err_.dropped();
   result_.last_lines = last_lines(result_.out, result_.err);

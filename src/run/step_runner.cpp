@@ -6,12 +6,22 @@
 #include "sskj/core/text.hpp"
 
 namespace sskj::run {
+namespace {
+
+bool is_engine_log(const plan::Step& step) {
+  const auto* script = std::get_if<plan::RunScript>(&step.action);
+  return script != nullptr && script->engine_log;
+}
+
+}  // namespace
 
 StepRunner::StepRunner(ContextPtr context, const plan::Step& step, bool waiting, Done done)
     : context_(std::move(context)),
       step_(step),
       waiting_(waiting),
       done_(std::move(done)),
+      clean_out_(context_->secrets, is_engine_log(step)),
+      clean_err_(context_->secrets, is_engine_log(step)),
       out_(context_->limits.max_output),
       err_(context_->limits.max_output) {
   result_.step = step.id;

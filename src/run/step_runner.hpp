@@ -34,6 +34,7 @@ class StepRunner : public std::enable_shared_from_this<StepRunner> {
   void on_exited(int status);
   void on_not_run(const Error& error);
   void on_lost(const Error& error);
+  void report(Stream stream, const std::string& bytes);  ///< output without secrets
   void keep_output();
 
   // http_step.cpp
@@ -71,6 +72,7 @@ class StepRunner : public std::enable_shared_from_this<StepRunner> {
   std::optional<std::pair<StepStatus, Error>> ending_;  // what cancel() asked for
   Backoff backoff_;
 
+  Redactor clean_out_, clean_err_;
   std::string script_;            // bytes handed to the transport; kept until its done
   std::string input_;
   Capture out_, err_;

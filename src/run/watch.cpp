@@ -44,15 +44,25 @@ void Watch::on_output(Stream stream, std::string_view bytes) {
   disconnected_.reset();
   auto& channel = channels_.at(stream == Stream::out ? 0 : 1);
   const std::string fresh = channel.replay.feed(bytes);
-  const auto each = [this](std::string_view line) { on_line(line); };
-  if (channel.replay.took_new_start()) channel.lines.finish(each);
-  if (fresh.empty()) return;
-  context_->emit(StepOutput{&step_, stream, context_->secrets.redact(fresh), /*watch=*/true});
-  channel.lines.feed(fresh, each);
+  if (channel.replay.took_new_start()) {
+    report(stream, channel.clean.finish());
+    channel.lines.finish([this](std::string_view line) { on_line(line); });
+  }
+  report(stream, channel.clean.feed(fresh));
 }
 
-void Watch::on_line(std::string_view raw) {
-  const std::string line = context_->secrets.redact(raw);
+void Watch::report(Stream stream, const std::string& bytes) {
+  if (bytes.empty()) return;
+  context_->emit(StepOutput{&step_, stream, bytes, /*watch=*/true});
+  channels_.at(stream == Stream::out ? 0 : 1).lines.feed(bytes, [this](std::string_view line) { on_line(line); });
+}
+
+void Watch::report_rest() {
+  report(Stream::out, channels_[0].clean.finish());
+  report(Stream::err, channels_[1].clean.finish());
+}
+
+void Watch::on_line(std::string_view line) {
   last_lines_.push_back(text::printable(text::to_valid_utf8(line, k_line_width)));
   if (last_lines_.size() > k_last_lines) last_lines_.pop_front();
   if (stopping_ || failed_ || !context_->drivers.line_matcher) return;
@@ -79,6 +89,7 @@ void Watch::on_done(const Outcome& outcome) {
   if (stopping_) return finish();
   if (const auto* not_run = std::get_if<NotRun>(&outcome)) return reconnect(not_run->error.message);
   if (const auto* lost = std::get_if<Lost>(&outcome)) return reconnect(lost->error.message);
+  report_rest();
   for (auto& channel : channels_) channel.lines.finish([this](std::string_view line) { on_line(line); });
   if (failed_) return;  // the last line was fatal
   if (const auto* exited = std::get_if<Exited>(&outcome)) {
@@ -130,6 +141,7 @@ void Watch::stop(std::optional<Error> why) {
 
 void Watch::finish() {
   if (finished_) return;
+  report_rest();
   finished_ = true;
   context_->transport.cancel(std::exchange(timer_, 0));
   result_.elapsed = context_->transport.now() - started_;

@@ -29,12 +29,16 @@ class Watch : public std::enable_shared_from_this<Watch> {
 
  private:
   struct Channel {
+    explicit Channel(const Secrets& secrets) : clean(secrets, /*engine_log=*/true) {}
     ReplayFilter replay;
+    Redactor clean;
     LineSplitter lines;
   };
 
   void send();
   void on_output(Stream stream, std::string_view bytes);
+  void report(Stream stream, const std::string& bytes);  ///< output without secrets
+  void report_rest();                                    ///< no more of this output comes
   void on_line(std::string_view line);
   void note_phase(const Phase& phase);
   void on_done(const Outcome& outcome);
@@ -47,7 +51,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   Handlers handlers_;
   StepResult result_;
   std::string script_;
-  std::array<Channel, 2> channels_;  // by Stream
+  std::array<Channel, 2> channels_{Channel(context_->secrets), Channel(context_->secrets)};  // by Stream
   std::deque<std::string> last_lines_;
   Backoff backoff_;
   std::optional<std::string> disconnected_;  // why, until output comes again

@@ -36,27 +36,12 @@ std::string block(std::string_view label, std::string_view text) {
   return result;
 }
 
-ordered_json list_of(const Diagnostics& diagnostics) {
-  ordered_json list = ordered_json::array();
-  for (const Diagnostic& entry : diagnostics) {
-    list.push_back({{"severity", to_string(entry.severity)},
-                    {"id", entry.id},
-                    {"message", text::to_valid_utf8(entry.message)},
-                    {"hint", text::to_valid_utf8(entry.hint)},
-                    {"file", text::to_valid_utf8(entry.at.file)},
-                    {"line", entry.at.line},
-                    {"column", entry.at.column},
-                    {"reference", text::to_valid_utf8(entry.reference)}});
-  }
-  return list;
-}
-
 ordered_json document_of(const Diagnostics& diagnostics) {
   return {{"schema_version", 1},
           {"errors", count(diagnostics, Severity::error)},
           {"warnings", count(diagnostics, Severity::warning)},
           {"notes", count(diagnostics, Severity::note)},
-          {"diagnostics", list_of(diagnostics)}};
+          {"diagnostics", diagnostics_array(diagnostics)}};
 }
 
 ordered_json error_document(const Error& error, const Diagnostics& diagnostics, std::string_view verb) {
@@ -66,7 +51,7 @@ ordered_json error_document(const Error& error, const Diagnostics& diagnostics, 
           {"exit_code", code},
           {"exit_codes", ordered_json::array({code})},
           {"error", {{"category", to_string(error.code)}, {"message", text::to_valid_utf8(error.message)}, {"hint", text::to_valid_utf8(error.hint)}}},
-          {"diagnostics", list_of(diagnostics)}};
+          {"diagnostics", diagnostics_array(diagnostics)}};
 }
 
 int indent_of(const Options& options) { return options.format == Format::ndjson ? -1 : 2; }

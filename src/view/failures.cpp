@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "columns.hpp"
-#include "sskj/core/nodeset.hpp"
 #include "sskj/core/text.hpp"
+#include "who.hpp"
 
 namespace sskj::view {
 
@@ -17,8 +16,6 @@ using run::FindingStatus;
 using run::StepStatus;
 
 constexpr std::string_view k_cancelled = "CANCELLED";
-constexpr std::string_view k_node = "{node}";
-constexpr std::size_t k_max_message = 2000;  // bytes of one message, expectation or answer
 
 std::string word_of(const run::StepResult& result) {
   switch (result.status) {
@@ -31,9 +28,6 @@ std::string word_of(const run::StepResult& result) {
   const bool connection = code == Errc::unreachable || code == Errc::auth || code == Errc::host_key;
   return connection ? "UNREACHABLE" : "FAILED";
 }
-
-// Remote text inside messages: printable, bounded, its lines kept.
-std::string clean(std::string_view text) { return text::printable(text::to_valid_utf8(text, k_max_message), true); }
 
 std::vector<std::string> tail_of(const run::StepResult& result, std::size_t count) {
   std::vector<std::string> lines;
@@ -58,49 +52,40 @@ Failure failure_of(const run::Finding& finding, const std::string& stage) {
   return failure;
 }
 
-bool word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; }
-
-bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
-  if (at > 0 && (word_character(text[at - 1]) || text[at - 1] == '.')) {
-    return false;
-  }
-  const std::size_t end = at + size;
-  if (end >= text.size()) {
-    return true;
-  }
-  const bool dotted = text[end] == '.' && end + 1 < text.size() && word_character(text[end + 1]);
-  return !word_character(text[end]) && !dotted;
-}
+struct Value {
+  std::string text;
+  Who who;
+};
 
 struct Block {
   const Failure* first = nullptr;
   std::string message, hint;
-  std::vector<std::string> nodes;
+  Who who;
   std::vector<std::string> titles;
-  std::vector<std::pair<std::string, std::vector<std::string>>> expected, got;  // text -> nodes
+  std::vector<Value> expected, got;
 };
 
-void add_unique(std::vector<std::string>& list, const std::string& text) {
-  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) {
-    list.push_back(text);
-  }
+std::string rank_of(const Failure& failure) {
+  const std::string rank = first_rank(failure.title);
+  return rank.empty() ? first_rank(failure.message) : rank;
 }
 
 // A sentence often holds what was expected and what came; then it is not said twice.
-void add_value(std::vector<std::pair<std::string, std::vector<std::string>>>& values, const std::string& message, const std::string& text, const std::string& node) {
+void add_value(std::vector<Value>& values, const std::string& message, const std::string& text, const std::string& node, const std::string& rank) {
   if (text.empty() || message.find(text) != std::string::npos) {
     return;
   }
-  const std::string value = clean(replace_node(text, node, k_node));
-  const auto at = std::find_if(values.begin(), values.end(), [&](const auto& entry) { return entry.first == value; });
-  (at == values.end() ? values.emplace_back(value, std::vector<std::string>{}) : *at).second.push_back(node);
+  const std::string value = common_text(text, node, rank);
+  const auto at = std::find_if(values.begin(), values.end(), [&](const Value& entry) { return entry.text == value; });
+  add((at == values.end() ? values.emplace_back(Value{value, {}}) : *at).who, node, rank);
 }
 
 std::vector<Block> blocks_of(const std::vector<const Failure*>& failures) {
   std::vector<Block> blocks;
   for (const Failure* failure : failures) {
-    const std::string message = clean(replace_node(failure->message, failure->node, k_node));
-    const std::string hint = clean(replace_node(failure->hint, failure->node, k_node));
+    const std::string rank = rank_of(*failure);
+    const std::string message = common_text(failure->message, failure->node, rank);
+    const std::string hint = common_text(failure->hint, failure->node, rank);
     auto at = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
       return block.first->word == failure->word && block.first->stage == failure->stage && block.first->check == failure->check && block.message == message &&
              block.hint == hint;
@@ -108,22 +93,12 @@ std::vector<Block> blocks_of(const std::vector<const Failure*>& failures) {
     if (at == blocks.end()) {
       at = blocks.insert(blocks.end(), Block{failure, message, hint, {}, {}, {}, {}});
     }
-    add_unique(at->nodes, failure->node);
-    add_unique(at->titles, failure->title);
-    add_value(at->expected, failure->message, failure->expected, failure->node);
-    add_value(at->got, failure->message, failure->got, failure->node);
+    add(at->who, failure->node, rank);
+    add_unique(at->titles, replace_rank(failure->title, rank));
+    add_value(at->expected, failure->message, failure->expected, failure->node, rank);
+    add_value(at->got, failure->message, failure->got, failure->node, rank);
   }
   return blocks;
-}
-
-std::string folded(const std::vector<std::string>& nodes) { return text::printable(nodeset::fold(nodes)); }
-
-std::string with_nodes(std::string_view text, const std::string& name) {
-  std::string result{text};
-  for (std::size_t at = result.find(k_node); at != std::string::npos; at = result.find(k_node, at + name.size())) {
-    result.replace(at, k_node.size(), name);
-  }
-  return result;
 }
 
 std::string indented(std::string_view text, std::string_view first, std::string_view rest) {
@@ -134,11 +109,11 @@ std::string indented(std::string_view text, std::string_view first, std::string_
   return result;
 }
 
-std::string values_text(std::string_view label, const std::vector<std::pair<std::string, std::vector<std::string>>>& values, const std::string& nodes) {
+std::string values_text(std::string_view label, const std::vector<Value>& values, const Who& who) {
   std::string result;
-  for (const auto& [value, at] : values) {
-    const std::string suffix = values.size() > 1 ? fmt::format("  ({})", folded(at)) : std::string{};
-    result += indented(with_nodes(value, values.size() > 1 ? folded(at) : nodes) + suffix, fmt::format("  {:<9} ", label), "            ");
+  for (const Value& value : values) {
+    const std::string suffix = values.size() > 1 ? fmt::format("  ({})", folded(value.who.nodes)) : std::string{};
+    result += indented(named(value.text, values.size() > 1 ? value.who : who) + suffix, fmt::format("  {:<9} ", label), "            ");
   }
   return result;
 }
@@ -146,32 +121,32 @@ std::string values_text(std::string_view label, const std::vector<std::pair<std:
 std::string where_text(const Block& block, const std::string& nodes) {
   std::string where = block.first->stage;
   if (!block.titles.empty() && block.titles.front() != block.first->stage) {
-    where += (where.empty() ? "" : ": ") + block.titles.front();
+    where += (where.empty() ? "" : ": ") + named(block.titles.front(), block.who);
     where += block.titles.size() > 1 ? fmt::format(" and {} more", block.titles.size() - 1) : "";
   }
   if (!nodes.empty()) {
     where += fmt::format("{}on {}", where.empty() ? "" : " ", nodes);
   }
-  if (block.nodes.size() > 1) {
-    where += fmt::format(" ({})", counted(block.nodes.size(), "node"));
+  if (block.who.nodes.size() > 1) {
+    where += fmt::format(" ({})", counted(block.who.nodes.size(), "node"));
   }
   return text::printable(where);
 }
 
 std::string block_text(const Block& block, const Options& options, bool color) {
-  const std::string nodes = folded(block.nodes);
-  const std::string one = block.nodes.empty() ? "" : text::printable(block.nodes.front());
+  const std::string nodes = folded(block.who.nodes);
+  const std::string one = block.who.nodes.empty() ? "" : text::printable(block.who.nodes.front());
   std::string result = fmt::format("{}  {}\n", paint(Tone::bad, block.first->word, color), paint(Tone::bold, where_text(block, nodes), color));
-  result += indented(with_nodes(block.message, nodes), "  ", "  ");
-  result += values_text("expected", block.expected, nodes);
-  result += values_text("got", block.got, nodes);
+  result += indented(named(block.message, block.who), "  ", "  ");
+  result += values_text("expected", block.expected, block.who);
+  result += values_text("got", block.got, block.who);
   if (!block.first->tail.empty()) {
     result += one.empty() ? "  last lines:\n" : fmt::format("  last lines of {}:\n", one);
     for (const std::string& line : block.first->tail) {
       result += fmt::format("    | {}\n", line);
     }
   }
-  const std::string next = block.hint.empty() ? options.resume : with_nodes(block.hint, one);
+  const std::string next = block.hint.empty() ? options.resume : named_first(block.hint, block.who);
   if (!next.empty()) {
     result += indented(next, "  next: ", "        ");
   }
@@ -195,21 +170,6 @@ std::vector<Failure> tolerated_failures(const Model& model) {
 }
 
 }  // namespace
-
-std::string replace_node(std::string_view text, std::string_view node, std::string_view name) {
-  if (node.empty()) {
-    return std::string(text);
-  }
-  std::string result;
-  std::size_t from = 0;
-  for (std::size_t at = text.find(node); at != std::string_view::npos; at = text.find(node, at + node.size())) {
-    if (stands_alone(text, at, node.size())) {
-      result.append(text.substr(from, at - from)).append(name);
-      from = at + node.size();
-    }
-  }
-  return result.append(text.substr(from));
-}
 
 void add_finding(Model& model, const run::Finding& finding, const std::string& stage) {
   const bool known = std::any_of(model.findings.begin(), model.findings.end(), [&](const run::Finding& other) {
@@ -290,33 +250,34 @@ std::string failures_text(const Model& model, const Options& options, bool color
   return result;
 }
 
-std::string remarks_text(const Model& model, bool color) {
+std::string remarks_text(const std::vector<run::Finding>& findings, bool color) {
   struct Remark {
     FindingStatus status;
     std::string check, message, hint;
-    std::vector<std::string> nodes;
+    Who who;
   };
   std::vector<Remark> remarks;
-  for (const run::Finding& finding : model.findings) {
+  for (const run::Finding& finding : findings) {
     if (finding.status != FindingStatus::warn && finding.status != FindingStatus::unknown) {
       continue;
     }
-    const std::string message = clean(replace_node(finding.message, finding.node, k_node));
+    const std::string rank = first_rank(finding.message);
+    const std::string message = common_text(finding.message, finding.node, rank);
     auto at = std::find_if(remarks.begin(), remarks.end(), [&](const Remark& other) {
       return other.status == finding.status && other.check == finding.check && other.message == message;
     });
     if (at == remarks.end()) {
-      at = remarks.insert(remarks.end(), Remark{finding.status, finding.check, message, clean(finding.hint), {}});
+      at = remarks.insert(remarks.end(), Remark{finding.status, finding.check, message, common_text(finding.hint, finding.node, rank), {}});
     }
-    add_unique(at->nodes, finding.node);
+    add(at->who, finding.node, rank);
   }
   std::string result;
   for (const Remark& remark : remarks) {
-    const std::string nodes = folded(remark.nodes);
+    const std::string nodes = folded(remark.who.nodes);
     const std::string word = remark.status == FindingStatus::warn ? "warning" : "unknown";
     result += fmt::format("{}  {}{}{}\n", paint(Tone::warn, word, color), text::printable(remark.check), nodes.empty() ? "" : " on ", nodes);
-    result += indented(with_nodes(remark.message, nodes), "  ", "  ");
-    result += remark.hint.empty() ? "" : indented(remark.hint, "  next: ", "        ");
+    result += indented(named(remark.message, remark.who), "  ", "  ");
+    result += remark.hint.empty() ? "" : indented(named_first(remark.hint, remark.who), "  next: ", "        ");
   }
   return result;
 }

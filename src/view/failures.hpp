@@ -25,9 +25,6 @@ void add_stage_failure(Model& model, const Error& error, const std::string& stag
 std::string failures_text(const Model& model, const Options& options, bool color);
 
 /// Findings that are warnings or unknown, one line per equal message with its nodes.
-std::string remarks_text(const Model& model, bool color);
-
-/// `text` with the node's id replaced by `name`, where it stands as a word of its own (174.1.60.5 is no part of 174.1.60.57).
-std::string replace_node(std::string_view text, std::string_view node, std::string_view name);
+std::string remarks_text(const std::vector<run::Finding>& findings, bool color);
 
 }  // namespace sskj::view

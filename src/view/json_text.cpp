@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_text.hpp"
+#include "sskj/core/text.hpp"
 
 namespace sskj::view {
 
@@ -32,6 +33,21 @@ std::string dump(const nlohmann::json& document, int indent) {
 
 std::string dump(const nlohmann::ordered_json& document, int indent) {
   return escape_controls(document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+nlohmann::ordered_json diagnostics_array(const Diagnostics& diagnostics) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Diagnostic& entry : diagnostics) {
+    list.push_back({{"severity", to_string(entry.severity)},
+                    {"id", entry.id},
+                    {"message", text::to_valid_utf8(entry.message)},
+                    {"hint", text::to_valid_utf8(entry.hint)},
+                    {"file", text::to_valid_utf8(entry.at.file)},
+                    {"line", entry.at.line},
+                    {"column", entry.at.column},
+                    {"reference", text::to_valid_utf8(entry.reference)}});
+  }
+  return list;
 }
 
 }  // namespace sskj::view

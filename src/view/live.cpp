@@ -37,10 +37,11 @@ std::string bar(std::size_t done, std::size_t total) {
 bool well(run::HostClass host) { return host == run::HostClass::ok || host == run::HostClass::skipped; }
 
 // What a node is at: the key by which a large table folds.
-Line line_of(const NodeState& node) {
+Line line_of(const NodeState& node, bool interrupted) {
   if (node.ended) {
     const bool good = well(*node.ended);
-    std::string what{run::to_string(*node.ended)};
+    const bool unfinished = interrupted && *node.ended == run::HostClass::skipped;
+    std::string what{unfinished ? "not finished" : run::to_string(*node.ended)};
     std::replace(what.begin(), what.end(), '_', ' ');
     what += good || node.failed.empty() ? "" : ": " + node.failed;
     return {{}, what, {}, *node.ended == run::HostClass::ok ? Tone::good : (good ? Tone::dim : Tone::bad)};
@@ -74,10 +75,12 @@ std::vector<std::string> right_of(const NodeState& node, Millis now) {
   return forms(bar(node.done, node.total), counts ? fmt::format("{}/{}", node.done, node.total) : std::string{}, elapsed_since(node.since, now));
 }
 
+bool was_interrupted(const Model& model) { return model.finished && model.finished->interrupted; }
+
 std::vector<Line> node_lines(const Model& model) {
   std::vector<Line> lines;
   for (const NodeState& node : model.nodes) {
-    Line line = line_of(node);
+    Line line = line_of(node, was_interrupted(model));
     line.name = text::printable(node.id);
     line.right = right_of(node, model.now);
     lines.push_back(std::move(line));
@@ -95,7 +98,7 @@ struct Fold {
 std::vector<Line> folded_lines(const Model& model) {
   std::vector<Fold> folds;
   for (const NodeState& node : model.nodes) {
-    Line line = line_of(node);
+    Line line = line_of(node, was_interrupted(model));
     const std::size_t total = node.busy && !node.ended ? node.total : 0;
     const auto at = std::find_if(folds.begin(), folds.end(), [&](const Fold& fold) { return fold.line.what == line.what && fold.total == total; });
     Fold& fold = at == folds.end() ? folds.emplace_back(Fold{std::move(line), {}, node.done, node.done, total, node.since}) : *at;
@@ -211,7 +214,7 @@ void finish(Context& context) {
   context.output.err.drain(k_drain_limit);
   context.output.out.write(answer_text(context.model, options, context.output.out_color));
   context.output.out.drain(k_drain_limit);
-  context.output.err.write(folded_errors(context.model) + ending(context.model, options, context.output.err_color));
+  context.output.err.write(folded_errors(context.model) + cuts_text(context.model) + ending(context.model, options, context.output.err_color));
   context.output.err.drain(k_drain_limit);
 }
 

@@ -14,8 +14,6 @@ namespace {
 using run::HostClass;
 using run::StepStatus;
 
-constexpr std::size_t k_max_text = std::size_t{4} << 20;  // bytes kept per node and stream of followed output
-
 void keep(std::string& text, std::size_t& dropped, std::string_view bytes) {
   const std::size_t room = k_max_text - std::min(k_max_text, text.size());
   text.append(bytes.substr(0, room));
@@ -53,6 +51,7 @@ struct Applier {
     stage.number = event.number;
     stage.count = event.count;
     stage.undo = event.undo;
+    stage.always = event.always;
     stage.started = model.now;
     if (event.stage != nullptr) {
       stage.tolerated = event.stage->on_failure == plan::OnFailure::tolerate;
@@ -87,6 +86,7 @@ struct Applier {
     }
     if (is_answer(model, options, *event.step) && options.remote_output == RemoteOutput::folded) {
       NodeText& text = model.texts[event.step->node];
+      text.streamed = true;
       const bool out = event.stream == run::Stream::out;
       keep(out ? text.out : text.err, out ? text.out_dropped : text.err_dropped, event.bytes);
     }
@@ -175,6 +175,7 @@ struct Applier {
     if (event.stage != nullptr) {
       stage->id = event.stage->id;
       stage->title = event.stage->title.empty() ? event.stage->id : event.stage->title;
+      stage->branch = event.stage->only_if == plan::OnlyIf::previous_failed;
     }
     stage->finished = true;
     stage->ok = event.ok && !event.skipped;
@@ -215,6 +216,7 @@ struct Applier {
     }
     NodeText& text = model.texts[step.node];
     text.exit_status = result.exit_status;
+    text.step = step.id;
     if (text.out.empty() && text.err.empty() && options.remote_output == RemoteOutput::folded) {
       keep(text.out, text.out_dropped, result.out);
       keep(text.err, text.err_dropped, result.err);

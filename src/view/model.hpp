@@ -47,14 +47,20 @@ struct StageRecord {
   std::string id, title;
   std::size_t number = 0, count = 0;
   bool undo = false, tolerated = false, finished = false, ok = false, skipped = false;
+  bool always = false;                   ///< of the last stages, which run whatever happened
+  bool branch = false;                   ///< only for when something else fails
   Millis started{0}, elapsed{0};
   std::optional<Error> error;
 };
+
+inline constexpr std::size_t k_max_text = std::size_t{4} << 20;  ///< bytes kept per node and stream of followed output
 
 struct NodeText {
   std::string out, err;
   std::size_t out_dropped = 0, err_dropped = 0;
   std::optional<int> exit_status;
+  std::string step;                      ///< id, which names its file in the run directory
+  bool streamed = false;                 ///< every byte came as an event, so that the run directory could keep it
 };
 
 /// Lines of a streamed script that have not ended.
@@ -64,6 +70,7 @@ struct Partial {
 
 struct Model {
   std::string verb, deployment, run, plan, directory;
+  bool directory_broken = false;         ///< it could not be written to the end
   std::vector<NodeState> nodes;          ///< in plan order
   std::map<std::string, std::size_t, std::less<>> index;
   std::vector<StageRecord> stages;

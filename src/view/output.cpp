@@ -32,6 +32,10 @@ std::size_t chunk_of(int fd) {
 }
 
 std::int64_t fd_write(int fd, std::size_t chunk, std::string_view bytes) {
+  if (bytes.empty()) {
+    pollfd entry{fd, 0, 0};
+    return ::poll(&entry, 1, 0) > 0 && (entry.revents & POLLERR) != 0 ? -EPIPE : 0;
+  }
   if (!writable(fd, Millis{0})) {
     return -EAGAIN;
   }
@@ -77,6 +81,16 @@ void OutputStream::flush() {
   } else if (sent_ > (std::size_t{1} << 20)) {
     pending_.erase(0, sent_);
     sent_ = 0;
+  }
+}
+
+void OutputStream::look() {
+  if (closed() || pending() > 0) {
+    return;
+  }
+  const std::int64_t answer = write_({});
+  if (answer < 0 && answer != -EAGAIN && answer != -EINTR) {
+    error_ = static_cast<int>(-answer);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <variant>
 
 #include "columns.hpp"
@@ -89,6 +90,8 @@ struct Plain {
       line(context, fmt::format("stage {} skipped", text::printable(stage.title)));
     } else if (event.ok && event.elapsed >= k_long_stage) {
       line(context, fmt::format("stage {} done in {}", text::printable(stage.title), clock_text(event.elapsed.count())));
+    } else if (!event.ok && event.error && event.error->code == Errc::cancelled) {
+      line(context, fmt::format("stage {} cut short after {}", text::printable(stage.title), clock_text(event.elapsed.count())));
     } else if (!event.ok) {
       line(context, fmt::format("stage {} failed after {}", text::printable(stage.title), clock_text(event.elapsed.count())));
     }
@@ -175,12 +178,21 @@ bool chatty(const Context& context) {
   return options.verbosity >= 1 || (options.verbosity == 0 && options.answer.empty() && options.remote_output == RemoteOutput::hidden);
 }
 
+// `sskj logs -F | head -5`: whoever asked has seen enough, and that is no failure to speak of.
+bool reader_left(const Context& context) {
+  const bool stream = context.options.remote_output == RemoteOutput::prefixed;
+  return stream && context.output.out.error() == EPIPE && context.model.finished && context.model.finished->code == ExitCode::done;
+}
+
 void finish(Context& context) {
   flush(context);
   context.output.err.drain(k_drain_limit);
+  if (reader_left(context)) {
+    return;
+  }
   context.output.out.write(answer_text(context.model, context.options, context.output.out_color));
   context.output.out.drain(k_drain_limit);
-  context.output.err.write(folded_errors(context.model) + ending(context.model, context.options, false));
+  context.output.err.write(folded_errors(context.model) + cuts_text(context.model) + ending(context.model, context.options, false));
   context.output.err.drain(k_drain_limit);
 }
 

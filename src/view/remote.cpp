@@ -4,8 +4,10 @@
 #include <variant>
 
 #include "columns.hpp"
+#include "failures.hpp"
 #include "sskj/core/nodeset.hpp"
 #include "sskj/core/text.hpp"
+#include "sskj/run/journal.hpp"
 #include "sskj/view/report.hpp"
 #include "text_common.hpp"
 
@@ -14,7 +16,7 @@ namespace sskj::view {
 namespace {
 
 constexpr std::size_t k_max_line = std::size_t{64} << 10;        // bytes; a longer streamed line is shown in pieces
-constexpr std::size_t k_max_folded_line = std::size_t{1} << 20;  // bytes; folded output is bounded as a whole already
+constexpr std::size_t k_growth = 3;                              // a byte that is not UTF-8 becomes three
 
 std::string status_text(const run::StepResult& result) {
   std::string text{run::to_string(result.status)};
@@ -39,7 +41,7 @@ std::string take_lines(std::string& partial, const std::string& node, bool end) 
       break;
     }
     const std::size_t length = std::min(newline == std::string::npos ? rest : newline - from, k_max_line);
-    result += fmt::format("{}: {}\n", node, remote_line(std::string_view(partial).substr(from, length), k_max_line));
+    result += fmt::format("{}: {}\n", node, remote_line(std::string_view(partial).substr(from, length), k_growth * k_max_line));
     from += length + (from + length == newline ? 1 : 0);
   }
   partial.erase(0, from);
@@ -75,6 +77,12 @@ struct Verbose {
     return !answer && context.options.verbosity >= level ? streamed(context, event) : std::string{};
   }
 
+  std::string operator()(const run::FindingReported& event) const {
+    const Options& options = context.options;
+    const bool now = options.remote_output == RemoteOutput::prefixed && options.verbosity >= 0;
+    return now ? remarks_text({event.finding}, false) : std::string{};
+  }
+
   std::string operator()(const run::StepFinished& event) const {
     if (event.step == nullptr) {
       return {};
@@ -107,6 +115,53 @@ struct Verbose {
   }
 };
 
+// Nodes whose output of one stream was cut.
+struct Cut {
+  std::vector<std::string> nodes;
+  std::string step;               // of the first node
+  std::size_t kept = 0, more = 0;  // bytes, the most of any node
+  bool streamed = true;
+};
+
+Cut cut_of(const Model& model, bool out) {
+  Cut cut;
+  for (const NodeState& node : model.nodes) {
+    const auto at = model.texts.find(node.id);
+    const std::size_t dropped = at == model.texts.end() ? 0 : (out ? at->second.out_dropped : at->second.err_dropped);
+    if (dropped == 0) {
+      continue;
+    }
+    cut.nodes.push_back(node.id);
+    cut.step = cut.step.empty() ? at->second.step : cut.step;
+    cut.kept = std::max(cut.kept, (out ? at->second.out : at->second.err).size());
+    cut.more = std::max(cut.more, dropped);
+    cut.streamed = cut.streamed && at->second.streamed;
+  }
+  return cut;
+}
+
+// What the run directory has of it, and where.
+std::string record_text(const Model& model, const Cut& cut, std::string_view extension) {
+  if (model.directory.empty() || model.directory_broken) {
+    return "the rest is in no run directory; repeat with --prefix, which streams without a bound";
+  }
+  const bool whole = cut.streamed && cut.kept + cut.more <= run::k_max_output_file;
+  const std::string has = whole ? "the run directory has the whole" : fmt::format("the run directory has no more than the first {} bytes", run::k_max_output_file);
+  const std::string file = cut.nodes.size() == 1 ? fmt::format("{}/{}.{}", run::journal_file_name(cut.nodes.front()), run::journal_file_name(cut.step), extension) : std::string{};
+  return fmt::format("{}: {}/nodes/{}", has, text::printable(model.directory), file);
+}
+
+// An answer that is not whole must not be taken for one.
+std::string cut_text(const Model& model, bool out) {
+  const Cut cut = cut_of(model, out);
+  if (cut.nodes.empty()) {
+    return {};
+  }
+  const std::string_view most = cut.nodes.size() == 1 ? "" : "up to ";
+  return fmt::format("warning  {} of {} was cut at {} bytes, {}{} more came\n  {}\n", out ? "stdout" : "stderr", text::printable(nodeset::fold(cut.nodes)), cut.kept, most, cut.more,
+                     record_text(model, cut, out ? "out" : "err"));
+}
+
 using Member = std::string NodeText::*;
 
 std::string folded(const Model& model, Member stream, std::size_t NodeText::*dropped, std::string_view label) {
@@ -124,7 +179,7 @@ std::string folded(const Model& model, Member stream, std::size_t NodeText::*dro
   std::string result;
   for (const auto& [text, nodes] : groups) {
     result += fmt::format("---------------\n{} ({}){}\n---------------\n", text::printable(nodeset::fold(nodes)), nodes.size(), label);
-    for (const std::string& line : remote_lines(text->*stream, k_max_folded_line)) {
+    for (const std::string& line : remote_lines(text->*stream, k_growth * k_max_text)) {
       result += line + "\n";
     }
     if (text->*dropped > 0) {
@@ -157,5 +212,7 @@ std::string answer_text(const Model& model, const Options& options, bool color) 
 }
 
 std::string folded_errors(const Model& model) { return folded(model, &NodeText::err, &NodeText::err_dropped, " stderr"); }
+
+std::string cuts_text(const Model& model) { return cut_text(model, true) + cut_text(model, false); }
 
 }  // namespace sskj::view

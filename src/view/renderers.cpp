@@ -73,6 +73,8 @@ void Renderer::note(std::string_view text) {
   }
 }
 
+void Renderer::directory_broken() { context_->model.directory_broken = true; }
+
 void Renderer::resize(unsigned width, unsigned height) {
   context_->output.width = width;
   context_->output.height = height;

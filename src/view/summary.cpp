@@ -79,6 +79,40 @@ std::string phases_text(const Model& model) {
   return result.empty() ? result : result + "\n";
 }
 
+// The work of a run by what became of it. A stage that was skipped before the run was cut short was not needed; one after it was not begun.
+struct Work {
+  std::vector<std::string> done, cut, not_done, undone, not_undone, closed, not_closed;
+};
+
+Work work_of(const Model& model) {
+  Work work;
+  const auto ran = [](const StageRecord& stage) { return !stage.undo && !stage.always && !stage.skipped; };
+  const auto last = std::find_if(model.stages.rbegin(), model.stages.rend(), ran);
+  const std::size_t begun = static_cast<std::size_t>(model.stages.rend() - last);
+  for (std::size_t i = 0; i < model.stages.size(); ++i) {
+    const StageRecord& stage = model.stages[i];
+    const bool ok = stage.finished && stage.ok;
+    if (stage.undo) {
+      (ok ? work.undone : work.not_undone).push_back(stage.title);
+    } else if (stage.always) {
+      (ok ? work.closed : work.not_closed).push_back(stage.title);
+    } else if (!stage.skipped) {
+      (ok ? work.done : work.cut).push_back(stage.title);
+    } else if (i >= begun && !stage.branch) {
+      work.not_done.push_back(stage.title);
+    }
+  }
+  return work;
+}
+
+std::string titles_text(std::string_view label, const std::vector<std::string>& titles) {
+  std::string list;
+  for (const std::string& title : titles) {
+    list += (list.empty() ? "" : "; ") + text::printable(title);
+  }
+  return list.empty() ? list : fmt::format("{}: {}\n", label, list);
+}
+
 // A question that was answered with no is not a failed run.
 std::string outcome_word(ExitCode code, const Options& options) {
   switch (code) {
@@ -103,14 +137,26 @@ HostCounts count_hosts(const Model& model) {
   return counts;
 }
 
-std::string counts_text(const HostCounts& counts) {
+std::string counts_text(const HostCounts& counts, bool interrupted) {
   std::string result = fmt::format("{}: {} ok", counted(counts.total, "node"), counts.ok);
   for (const ClassRow& row : k_classes) {
     if (row.host != HostClass::ok && counts.*row.count > 0) {
-      result += fmt::format(", {} {}", counts.*row.count, row.word);
+      const bool unfinished = interrupted && row.host == HostClass::skipped;
+      result += fmt::format(", {} {}", counts.*row.count, unfinished ? "not finished" : row.word);
     }
   }
   return result;
+}
+
+std::string state_text(const Model& model) {
+  if (!model.finished || !model.finished->interrupted) {
+    return {};
+  }
+  const Work work = work_of(model);
+  const std::size_t total = work.done.size() + work.cut.size() + work.not_done.size();
+  const std::string done = work.done.empty() ? "done: nothing\n" : titles_text(fmt::format("done, {} of {}", work.done.size(), counted(total, "stage")), work.done);
+  return done + titles_text("cut short", work.cut) + titles_text("not done", work.not_done) + titles_text("taken back", work.undone) + titles_text("not taken back", work.not_undone) +
+         titles_text("at the end", work.closed) + titles_text("not done at the end", work.not_closed);
 }
 
 std::string milestones_text(const Model& model) {
@@ -129,7 +175,7 @@ std::string milestones_text(const Model& model) {
 
 std::string summary_line(const Model& model, const Options& options, bool color) {
   const run::RunFinished finished = model.finished.value_or(run::RunFinished{});
-  const std::string counts = counts_text(count_hosts(model));
+  const std::string counts = counts_text(count_hosts(model), finished.interrupted);
   const std::string elapsed = clock_text(finished.elapsed.count());
   const std::string verb = text::printable(model.verb);
   if (finished.code == ExitCode::done) {
@@ -141,7 +187,8 @@ std::string summary_line(const Model& model, const Options& options, bool color)
 
 std::string ending(const Model& model, const Options& options, bool color) {
   const bool quiet = options.verbosity < 0;
-  std::string result = quiet ? "" : remarks_text(model, color);
+  const bool said = options.remote_output == RemoteOutput::prefixed;  // a stream may never end: there they are said when they come
+  std::string result = quiet || said ? "" : remarks_text(model.findings, color);
   const std::string failures = failures_text(model, options, color);
   result += failures;
   if (!failures.empty() && !model.directory.empty()) {
@@ -154,6 +201,7 @@ std::string ending(const Model& model, const Options& options, bool color) {
   if (!milestones.empty()) {
     result += milestones + "\n";
   }
+  result += state_text(model);
   if (model.finished && model.finished->interrupted && !options.resume.empty()) {
     result += fmt::format("to go on: {}\n", text::printable(options.resume));
   }

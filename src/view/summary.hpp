@@ -13,8 +13,11 @@ struct HostCounts {
 
 HostCounts count_hosts(const Model& model);
 
-/// "4 nodes: 3 ok, 1 failed"; classes with no node are left out, ok is always said.
-std::string counts_text(const HostCounts& counts);
+/// "4 nodes: 3 ok, 1 failed"; classes with no node are left out, ok is always said. In an interrupted run a skipped node is one where the work was not finished.
+std::string counts_text(const HostCounts& counts, bool interrupted = false);
+
+/// What an interrupted run did and what it did not, by the titles of its stages: "done, 2 of 5 stages: …", "cut short: …", "not done: …", "taken back: …", "at the end: …". Empty for a run that was not interrupted.
+std::string state_text(const Model& model);
 
 /// What is known of the service after this run: "service: ready, warm, correct" with "not …" and "… not checked" where that is the truth; empty for verbs that do not ask.
 std::string milestones_text(const Model& model);

@@ -58,6 +58,14 @@ void show_settings(Output& output, const Options& options, std::string_view prof
   output.out.write(table(cells));
 }
 
+void show_import(Output& output, const Options& options, std::string_view file, std::string_view profile, std::span<const UnplacedRow> unplaced, const Diagnostics& warnings) {
+  ordered_json list = ordered_json::array();
+  for (const UnplacedRow& row : unplaced) {
+    list.push_back({{"line", row.line}, {"text", valid(row.text)}, {"reason", valid(row.reason)}});
+  }
+  write_json(output, options, {{"schema_version", 1}, {"file", valid(file)}, {"profile", valid(profile)}, {"unplaced", list}, {"warnings", diagnostics_array(warnings)}});
+}
+
 void show_values(Output& output, const Options& options, const KeyValues& values) {
   if (options.format != Format::text) {
     ordered_json document{{"schema_version", 1}};

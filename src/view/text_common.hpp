@@ -19,4 +19,7 @@ std::string answer_text(const Model& model, const Options& options, bool color);
 /// The stderr of folded commands, for stderr.
 std::string folded_errors(const Model& model);
 
+/// Which nodes' folded output was cut by our bound, at how many bytes, and where the whole is, for stderr; empty when nothing was.
+std::string cuts_text(const Model& model);
+
 }  // namespace sskj::view

@@ -98,6 +98,12 @@ def register(suite, lab, sskj):
         contains(failed.out + failed.err, "7", "the exit status is named")
 
     @suite.case
+    def a_followed_log_ends_quietly_with_its_reader():
+        piped = lab.operator("bash", "-c", 'timeout 60 "$0" logs -p "$1" -F --tail 50 | head -5; echo "${PIPESTATUS[0]}"', sskj, PROFILE, timeout=120).exits(0)
+        lines = piped.out.splitlines()
+        equal((len(lines), lines[-1], piped.err), (6, "0", ""), "lines, exit code of logs, stderr")
+
+    @suite.case
     def smoke_and_warmup_alone():
         document = lab.operator(sskj, "smoke", "-p", PROFILE, "--json").exits(0).json()
         equal((document["correct"], document["models_ok"]), (True, True), "smoke")

@@ -45,8 +45,13 @@ def register(suite, lab, sskj):
         try:
             done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", "-vv", *option, env=env).exits(0)
             document = lab.operator(sskj, "smoke", "-p", PROFILE, "--json", *option, env=env).exits(0)
+            logs = lab.operator(sskj, "logs", "-p", PROFILE, "--tail", "all", *option, env=env).exits(0)
+            contains(logs.out, "api_key='[secret]'", "the engine's own line is masked")
+            unset = lab.operator(sskj, "logs", "-p", PROFILE, "--tail", "all", *option).exits(0)
+            equal((unset.out + unset.err).count("from_env:LAB_KEY cannot be read here"), 1, "times that a key which cannot be masked by value is told")
             plan = lab.operator(sskj, "start", "-p", PROFILE, "--dry-run", "--json", *option, env=env).exits(0)
-            for what, text in (("start", done.out + done.err), ("smoke", document.out + document.err), ("plan", plan.out)):
+            for what, text in (("start", done.out + done.err), ("smoke", document.out + document.err), ("plan", plan.out), ("logs", logs.out + logs.err),
+                               ("logs without the key", unset.out + unset.err)):
                 check(KEY not in text, f"the key is in the output of {what}")
             without = lab.node(5, "python3", "-c", "import urllib.request,urllib.error\ntry:\n urllib.request.urlopen('http://127.0.0.1:30000/v1/models')\n print(200)\n"
                                "except urllib.error.HTTPError as e:\n print(e.code)").exits(0)

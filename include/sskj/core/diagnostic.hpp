@@ -11,7 +11,7 @@ namespace sskj {
 
 /// A place in a text. Lines and columns count from 1; column counts bytes; 0 = unknown.
 struct SourceRef {
-  std::string file;  ///< path as the user named it, "embedded:NAME", "--set", or an environment variable's name
+  std::string file;  ///< path as the user named it, "embedded:NAME", "--set KEY", or an environment variable's name
   std::size_t line = 0;
   std::size_t column = 0;
   bool operator==(const SourceRef&) const = default;

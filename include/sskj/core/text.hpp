@@ -16,7 +16,8 @@ namespace sskj::text {
 /// Valid UTF-8 with invalid bytes replaced by U+FFFD; at most `max_bytes` (cut on a character border).
 std::string to_valid_utf8(std::string_view bytes, std::size_t max_bytes = static_cast<std::size_t>(-1));
 
-/// Valid UTF-8 without control characters (ESC, CR, ... shown as \x1b, \r): what may reach a terminal. Newline and tab are kept if `keep_newlines`.
+/// Valid UTF-8 without what a terminal obeys or does not show: control characters (ESC, CR, ... shown as \x1b, \r), bidirectional overrides, zero-width characters, line and
+/// paragraph separators (shown as \u202e). What may reach a terminal. Newline and tab are kept if `keep_newlines`.
 std::string printable(std::string_view bytes, bool keep_newlines = false);
 
 /// The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length away), for "did you mean".

@@ -58,6 +58,7 @@ struct RunScript {
   std::string script;
   bool mutates = true;                 ///< false: read-only
   bool follow = false;                 ///< output is for the user line by line (logs -f, exec), no size cap, no deadline unless given
+  bool engine_log = false;             ///< output is an engine's log: API keys in the spellings that engines print are masked in all that is reported of it
   bool operator==(const RunScript&) const = default;
 };
 
@@ -161,6 +162,7 @@ struct Plan {
   std::string profile;                 ///< as the user named it, for messages
   std::vector<Node> nodes;
   std::vector<Stage> stages;
+  std::vector<SecretRef> redact;       ///< resolved at the start of a run only to mask their values in what is reported; one that cannot be resolved is told, and that is all
   std::vector<Stage> always;           ///< run at the end whatever happened (release the lock), their only_if aside; failures are reported
   Millis deadline{0};                  ///< total; 0 = none
   std::optional<Heartbeat> heartbeat;

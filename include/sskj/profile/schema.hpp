@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +70,9 @@ std::span<const Row> schema();
 
 /// One sentence: what text the type accepts.
 std::string describe(const Row& row);
+
+/// The env key nearest to what was written (PROT -> PORT, node_0_hots -> NODE_0_HOST), where one is near.
+std::optional<std::string> nearest_env_key(std::string_view key);
 
 /// Lower-case word of the type for tables ("port", "duration").
 std::string_view to_string(Type type);

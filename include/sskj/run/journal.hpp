@@ -15,12 +15,14 @@
 
 namespace sskj::run {
 
+inline constexpr std::size_t k_max_output_file = std::size_t{64} << 20;
+
 struct JournalOptions {
   std::string state_directory;                     ///< $XDG_STATE_HOME/sskj or its default; the composition root knows it
   std::string run;                                 ///< run id, made by the composition root: YYYYMMDD-HHMMSS-xxxx
   std::function<std::string()> now;                ///< wall-clock time for `at`, RFC 3339; this module has no clock. May be empty
   std::function<void(const Error&)> on_error;      ///< told once when writing fails (disk full); the run goes on without a journal. May be empty
-  std::size_t max_output_file = 64U << 20;         ///< bytes of one raw output file; then a line says that it was cut
+  std::size_t max_output_file = k_max_output_file; ///< bytes of one raw output file; then a line says that it was cut
 };
 
 class Journal final : public EventSink {

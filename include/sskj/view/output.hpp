@@ -1,7 +1,7 @@
 // Output: the two streams of the process, as values. Everything a user reads goes through here; nothing else writes to a terminal.
 //
 // A stream never blocks the loop: what the reader does not take now is kept and sent on the next write, flush or drain. A reader that went away (EPIPE)
-// closes the stream; later writes are dropped and closed() says so, so that `sskj logs -f | head` can end. The composition root ignores SIGPIPE.
+// closes the stream; later writes are dropped and closed() says so, so that `sskj logs -F | head` can end. The composition root ignores SIGPIPE.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ bool wants_color(const ColorInputs& inputs);
 /// Whether a live table can be drawn: a terminal that moves its cursor.
 bool can_redraw(bool is_tty, const std::optional<std::string>& term);
 
-/// Writes some of the bytes: how many were taken, or -errno. -EAGAIN: nothing now.
+/// Writes some of the bytes: how many were taken, or -errno. -EAGAIN: nothing now. Without bytes: 0, or the -errno that a write would meet.
 using RawWrite = std::function<std::int64_t(std::string_view)>;
 /// Waits until the stream takes bytes; false when `limit` passed first.
 using WaitWritable = std::function<bool(Millis limit)>;
@@ -45,6 +45,7 @@ class OutputStream {
 
   void write(std::string_view bytes);
   void flush();              ///< sends what goes now
+  void look();               ///< with nothing to send: closes the stream when its reader is gone
   bool drain(Millis limit);  ///< sends all; false when the reader took nothing for `limit` (the rest stays pending) or is gone
   bool closed() const { return error_ != 0; }
   int error() const { return error_; }  ///< errno that closed it (EPIPE: the reader left; ENOSPC: a full disk); 0 while open

@@ -61,6 +61,8 @@ class Renderer final : public run::EventSink {
   void tick(Millis now);
   /// A remark that is no event (a transport's warning, a journal that cannot be written): one line on stderr, above a live table; not shown with -q.
   void note(std::string_view text);
+  /// The run directory is not whole: from here on nobody is sent there for the whole of anything.
+  void directory_broken();
   /// The terminal has another size (SIGWINCH) or was taken away for a while (SIGCONT): draws anew.
   void resize(unsigned width, unsigned height);
 

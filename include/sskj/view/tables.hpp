@@ -34,6 +34,16 @@ void show_profiles(Output& output, const Options& options, std::span<const Profi
 /// Values are shown whole. `deployment_json` is the resolved deployment, left out when empty.
 void show_settings(Output& output, const Options& options, std::string_view profile, std::span<const SettingRow> rows, std::string_view deployment_json = {});
 
+/// A line of a converted profile that found no place in it.
+struct UnplacedRow {
+  std::size_t line = 0;
+  std::string text, reason;
+};
+
+/// `profile import -o json`: {"schema_version":1,"file","profile","unplaced":[{"line","text","reason"}],"warnings":[{"severity","id","message","hint","file","line","column","reference"}]}.
+/// `profile` is the whole converted text; `warnings` are about it.
+void show_import(Output& output, const Options& options, std::string_view file, std::string_view profile, std::span<const UnplacedRow> unplaced, const Diagnostics& warnings);
+
 /// "key: value" lines; JSON one object of strings with "schema_version". For `version`, `lock status`, `ssh explain`.
 void show_values(Output& output, const Options& options, const KeyValues& values);
 

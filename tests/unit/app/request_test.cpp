@@ -110,5 +110,27 @@ TEST(Request, Two_word_verbs_and_help) {
   }
 }
 
+TEST(Request, Help_of_a_verb_is_its_own_help_flag) {
+  EXPECT_EQ(parse({"help"}).help.value().text, parse({"--help"}).help.value().text);
+  for (const Verb& verb : verbs()) {
+    std::vector<std::string> words;
+    const std::string name(verb.name);
+    const std::size_t blank = name.find(' ');
+    words.push_back(name.substr(0, blank));
+    if (blank != std::string::npos) words.push_back(name.substr(blank + 1));
+    std::vector<std::string> helped{"help"};
+    helped.insert(helped.end(), words.begin(), words.end());
+    words.emplace_back("--help");
+    ASSERT_TRUE(parse(helped).help) << name;
+    EXPECT_EQ(parse(helped).help->text, parse(words).help->text);
+  }
+  EXPECT_EQ(parse({"help", "profile"}).help.value().text, parse({"profile", "--help"}).help.value().text);
+  const auto unknown = parse({"help", "strat"});
+  ASSERT_TRUE(unknown.error);
+  EXPECT_NE(unknown.error->hint.find("sskj help start"), std::string::npos) << unknown.error->hint;
+  EXPECT_TRUE(parse({"help", "profile", "nonsense"}).error);
+  EXPECT_NE(parse({"hepl"}).error->hint.find("sskj help"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sskj::app

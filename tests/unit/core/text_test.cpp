@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace sskj {
@@ -37,6 +38,22 @@ TEST(Text, Nothing_printable_steers_a_terminal) {
   }
   EXPECT_EQ(text::printable("\x1b[2Jx\r\n"), "\\x1b[2Jx\\r\\n");
   EXPECT_EQ(text::printable("a\tb\n", true), "a\tb\n");
+}
+
+TEST(Text, Nothing_printable_reorders_or_hides_what_an_operator_reads) {
+  EXPECT_EQ(text::printable("rm \u202Exyz\u202C"), "rm \\u202exyz\\u202c");
+  for (const char* hidden : {"\u200B", "\u200C", "\u200D", "\u200E", "\u200F", "\u2028", "\u2029", "\u202A", "\u202B", "\u202C", "\u202D", "\u202E", "\u2060", "\u2066", "\u2067",
+                             "\u2068", "\u2069", "\u206F", "\uFEFF", "\u061C", "\u00AD", "\u180E", "\uFFF9"}) {
+    for (const bool lines : {false, true}) {
+      const std::string shown = text::printable(std::string("a") + hidden + "b", lines);
+      EXPECT_EQ(std::count_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7E; }), 0) << shown;
+      EXPECT_TRUE(shown.starts_with("a\\") && shown.ends_with("b")) << shown;
+    }
+  }
+  EXPECT_EQ(text::printable("\xC2\x9B" "2J\xC2\x85"), "\\x9b2J\\x85") << "C1 controls";
+  EXPECT_EQ(text::printable("\U000E0041"), "\\U000e0041") << "tag characters";
+  const std::string words = "\u5927\u5C0F caf\u00E9 \u05D0\u05D1 \u2013 \u2026 \U0001F600 \u00A0";
+  EXPECT_EQ(text::printable(words), words) << "letters of any script stay";
 }
 
 TEST(Text, Nearest_name_is_offered_only_when_near) {

@@ -51,6 +51,11 @@ TEST(PlanText, Names_size_and_sha256_of_binary_or_large_content) {
   }
 }
 
+TEST(PlanText, Says_what_is_masked) {
+  EXPECT_THAT(to_text(sample_plan()), HasSubstr("\nmasks the value of from_env:API_KEY in all output\n"));
+  EXPECT_THAT(to_text(follow_step("a", "n")), HasSubstr("script, output followed, API keys in its output masked: "));
+}
+
 TEST(PlanText, Shows_secrets_as_references) {
   EXPECT_THAT(to_text(secret_step("a", "n", "/k")), HasSubstr("      file /k mode 0600, {secret} = from_env:API_KEY\n      > KEY={secret}\n"));
   EXPECT_THAT(to_text(http_step("a", "n")), HasSubstr("Authorization: Bearer {secret}, {secret} = from_file:/etc/key\n"));

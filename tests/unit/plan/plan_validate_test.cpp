@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"sha256", [](Plan& p) { action<PutFile>(p, 0, 0).content = std::string("other"); }, "does not have the sha256"},
         BadPlan{"secret_mode", [](Plan& p) { action<PutFile>(p, 0, 2).mode = 0640; }, "owner only"},
         BadPlan{"secret_ref", [](Plan& p) { action<PutFile>(p, 0, 2).content = SecretRef{"hunter2"}; }, "from_env:NAME"},
+        BadPlan{"redact_ref", [](Plan& p) { p.redact = {SecretRef{"hunter2"}}; }, "from_env:NAME"},
         BadPlan{"secret_sha", [](Plan& p) { action<PutFile>(p, 0, 2).sha256 = "00"; }, "no sha256 of a secret"},
         BadPlan{"template", [](Plan& p) { action<PutFile>(p, 0, 2).secret_template = "KEY="; }, "{secret}"},
         BadPlan{"split_request", [](Plan& p) { action<HttpProbe>(p, 1, 1).target = "/a HTTP/1.1\r\nX: y"; }, "without blanks"},

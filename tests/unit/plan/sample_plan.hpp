@@ -59,7 +59,7 @@ inline Step check_step(std::string id, std::string node) {
 
 inline Step follow_step(std::string id, std::string node) {
   Step step = script_step(std::move(id), std::move(node), "");
-  step.action = RunScript{.script = "docker logs -f x\n", .mutates = false, .follow = true};
+  step.action = RunScript{.script = "docker logs -f x\n", .mutates = false, .follow = true, .engine_log = true};
   step.deadline = Millis{0};
   return step;
 }
@@ -70,6 +70,7 @@ inline Plan sample_plan() {
   plan.deployment = "kimi";
   plan.profile = "kimi3.env";
   plan.deadline = std::chrono::minutes(45);
+  plan.redact = {SecretRef{"from_env:API_KEY"}};
   for (const char* id : {"10.0.0.1", "10.0.0.2"}) {
     Node node;
     node.id = id;

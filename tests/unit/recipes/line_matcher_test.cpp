@@ -25,6 +25,7 @@ class Lines : public ::testing::Test {
 
 TEST_F(Lines, Phases_are_recognised_with_their_counts) {
   for (const auto& row : lines_["phases"]) {
+    drivers_ = drivers();  // another start of the container
     const auto phase = read(row["line"]);
     ASSERT_TRUE(phase) << row["line"];
     EXPECT_EQ(phase->name, row["phase"]) << row["line"];
@@ -55,6 +56,30 @@ TEST_F(Lines, A_fatal_line_is_told_with_the_phase_of_its_own_log) {
   EXPECT_EQ(read(fatal)->name, "weights");
   step_.id = "start.log.n6";
   EXPECT_EQ(read(fatal)->name, "init");
+}
+
+TEST_F(Lines, A_rank_does_not_step_back_because_its_workers_share_one_log) {
+  const auto shown = [this](const std::string& line) -> std::string {
+    const auto phase = read(line);
+    return !phase ? "" : phase->total == 0 ? phase->name : phase->name + " " + std::to_string(phase->done) + "/" + std::to_string(phase->total);
+  };
+  const auto shards = [](int done, int total) { return "Multi-thread loading shards:  38% Completed | " + std::to_string(done) + "/" + std::to_string(total) + " [01:12<01:55]"; };
+  EXPECT_EQ(shown("server_args=ServerArgs(model_path='/m')"), "init");
+  EXPECT_EQ(shown("[TP0] Load weight begin. avail mem=83.62 GB"), "weights");
+  EXPECT_EQ(shown("[TP3] Init torch distributed ends. elapsed=12.31 s"), "") << "a slower worker";
+  EXPECT_EQ(shown(shards(37, 96)), "weights 37/96");
+  EXPECT_EQ(shown(shards(12, 96)), "") << "a slower worker's count";
+  EXPECT_EQ(shown("[TP1] Load weight begin. avail mem=83.62 GB"), "") << "the count stays";
+  EXPECT_EQ(shown(shards(37, 96)), "weights 37/96");
+  EXPECT_EQ(shown(shards(1, 8)), "weights 1/8") << "another thing to load";
+  EXPECT_EQ(shown("[TP0] KV Cache is allocated. dtype: torch.bfloat16"), "kv");
+  EXPECT_EQ(shown(shards(8, 8)), "");
+  EXPECT_EQ(read("torch.OutOfMemoryError: CUDA out of memory.")->name, "kv");
+  step_.id = "start.log.n6";
+  EXPECT_EQ(shown(shards(1, 96)), "weights 1/96") << "another rank has its own";
+  step_.id = "start.log.n5";
+  EXPECT_EQ(shown("server_args=ServerArgs(model_path='/m')"), "init") << "the container started anew";
+  EXPECT_EQ(shown("[TP3] Init torch distributed begin."), "rendezvous");
 }
 
 TEST_F(Lines, Consequences_and_ordinary_lines_say_nothing) {

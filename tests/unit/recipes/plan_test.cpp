@@ -229,6 +229,19 @@ TEST(Logs, A_rank_can_be_chosen) {
   EXPECT_FALSE(make_plan(request, shipped()));
 }
 
+TEST(Logs, An_engines_log_is_masked_and_the_keys_of_all_groups_are_named_once) {
+  auto deployment = shipped();
+  EXPECT_TRUE(plan_of("logs", deployment).redact.empty());
+  for (auto& group : deployment.groups) group.api_key = plan::SecretRef{"from_env:KIMI_API_KEY"};
+  deployment.groups.push_back(deployment.groups.front());
+  const auto plan = plan_of("logs", deployment);
+  EXPECT_EQ(plan.redact, (std::vector<plan::SecretRef>{{"from_env:KIMI_API_KEY"}}));
+  for (const auto& step : plan.stages[0].steps) EXPECT_TRUE(std::get<plan::RunScript>(step.action).engine_log) << step.id;
+  const auto start = plan_of("start", shipped());
+  for (const auto& step : stage_of(start, "ready").watch) EXPECT_TRUE(std::get<plan::RunScript>(step.action).engine_log) << step.id;
+  for (const auto& step : stage_of(start, "run").steps) EXPECT_TRUE(std::get<plan::RunScript>(step.action).engine_log) << "it shows the last lines of a container that ended";
+}
+
 TEST(Exec, Words_reach_the_command_unharmed) {
   Request request;
   request.verb = "exec";

@@ -1,6 +1,8 @@
 // The small parts of the executor, each on its own.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "capture.hpp"
 #include "ledger.hpp"
 #include "lines.hpp"
@@ -142,6 +144,77 @@ TEST(Secrets, Without_a_reader_it_is_a_fault_of_ours) {
   const auto value = secrets.value({"from_env:X"});
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, Errc::internal);
+}
+
+TEST(MaskApiKeys, Masks_every_spelling_that_engines_print) {
+  for (const auto& [line, masked] : std::vector<std::pair<std::string, std::string>>{
+           {"ServerArgs(host='0.0.0.0', api_key='sk-1', admin_api_key=\"sk-2\", tp=8)", "ServerArgs(host='0.0.0.0', api_key='[secret]', admin_api_key=\"[secret]\", tp=8)"},
+           {R"({"api_key": "sk-\"1", "x": 1})", R"({"api_key": "[secret]", "x": 1})"},
+           {"Namespace(api_key=sk-1, b=2)", "Namespace(api_key=[secret], b=2)"},
+           {"api-key: 'sk-1'", "api-key: '[secret]'"},
+           {"launch --api-key sk-1 --port 1", "launch --api-key [secret] --port 1"},
+           {"launch --api-key=sk-1", "launch --api-key=[secret]"},
+           {"['--api-key', 'sk-1', '--port', '1']", "['--api-key', '[secret]', '--port', '1']"},
+           {"OPENAI_API_KEY=sk-1 run", "OPENAI_API_KEY=[secret] run"},
+           {"> Authorization: Bearer sk-1\r", "> Authorization: Bearer [secret]\r"},
+           {"{'authorization': 'bearer sk-1', 'a': 'b'}", "{'authorization': 'bearer [secret]', 'a': 'b'}"},
+           {"(b'authorization', b'Bearer sk-1')", "(b'authorization', b'Bearer [secret]')"},
+           {"api_key='unfinished\nnext='x'", "api_key='[secret]\nnext='x'"}}) {
+    EXPECT_EQ(mask_api_keys(line), masked);
+    EXPECT_EQ(mask_api_keys(masked), masked) << "twice";
+  }
+}
+
+TEST(MaskApiKeys, Leaves_what_is_no_key) {
+  for (const std::string line : {"api_key=None, x", "api_key=''", "the api_key is wrong", "set api_key", "--api-key", "--api-key --port 1", "Authorization: Basic", "bearer of news", "api keys: 3", ""}) {
+    EXPECT_EQ(mask_api_keys(line), line);
+  }
+}
+
+TEST(MaskApiKeys, Takes_linear_time) {
+  std::string hostile;
+  for (int i = 0; i < 200'000; ++i) hostile += "api_key=";
+  const auto begun = std::chrono::steady_clock::now();
+  mask_api_keys(hostile);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+}
+
+TEST(Redactor, Masks_what_arrives_in_pieces) {
+  Secrets secrets([](const plan::SecretRef&) -> Result<std::string> { return std::string("hunter2-long-value"); });
+  ASSERT_TRUE(secrets.value({"from_env:X"}));
+  const std::string log = "first\nserver_args key hunter2-long-value, api_key='sk-other' end\rprogress 1\rprogress 2\nlast hunter2-long-value";
+  const std::string want = "first\nserver_args key [secret], api_key='[secret]' end\rprogress 1\rprogress 2\nlast [secret]";
+  for (std::size_t size = 1; size <= log.size(); ++size) {
+    Redactor redactor(secrets, true);
+    std::string got;
+    for (std::size_t at = 0; at < log.size(); at += size) got += redactor.feed(std::string_view(log).substr(at, size));
+    got += redactor.finish();
+    ASSERT_EQ(got, want) << size;
+  }
+}
+
+TEST(Redactor, Bounds_a_line_without_end_and_still_masks_over_its_borders) {
+  Secrets secrets([](const plan::SecretRef&) -> Result<std::string> { return std::string("hunter2-long-value"); });
+  ASSERT_TRUE(secrets.value({"from_env:X"}));
+  for (const std::size_t piece : {97U, 4096U, 70'000U}) {
+    Redactor redactor(secrets, true);
+    std::string log;
+    while (log.size() < 400'000) log += std::string(1000 + log.size() % 77, 'x') + "hunter2-long-value" + " --api-key sk-other ";
+    std::string got;
+    for (std::size_t at = 0; at < log.size(); at += piece) got += redactor.feed(std::string_view(log).substr(at, piece));
+    EXPECT_GT(got.size(), 200'000U) << "nothing waits for a line end that never comes";
+    got += redactor.finish();
+    EXPECT_EQ(got.find("hunter2"), std::string::npos) << piece;
+    EXPECT_EQ(got.find("sk-other"), std::string::npos) << piece;
+    EXPECT_NE(got.find("[secret]"), std::string::npos);
+  }
+}
+
+TEST(Redactor, With_nothing_to_mask_passes_every_piece_at_once) {
+  const Secrets secrets(nullptr);
+  Redactor redactor(secrets, false);
+  EXPECT_EQ(redactor.feed("Password: "), "Password: ");
+  EXPECT_EQ(redactor.finish(), "");
 }
 
 TEST(JournalFileName, Cannot_leave_its_directory) {

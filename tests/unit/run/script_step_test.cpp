@@ -236,6 +236,39 @@ TEST_F(ScriptStep, A_secret_that_cannot_be_read_fails_before_anything_is_sent) {
   EXPECT_THAT(error("a").message, HasSubstr("from_env:API_KEY is not set"));
 }
 
+TEST_F(ScriptStep, An_engine_log_is_masked_by_the_plans_secrets_and_by_the_look_of_a_key_also_across_pieces) {
+  auto logs = script("a", "n1");
+  std::get<plan::RunScript>(logs.action).follow = true;
+  std::get<plan::RunScript>(logs.action).engine_log = true;
+  logs.deadline = 0ms;
+  one(logs);
+  plan_.redact = {{"from_env:API_KEY"}};
+  fake_.on_script("n1", "", {reply().out("server_args=ServerArgs(api_k").out("ey='sk-other') and hun").out("ter2!\nrest hunt").out("er2!")});
+  EXPECT_EQ(run_all(), ExitCode::done);
+  std::string streamed;
+  for (const auto* event : log_.all<run::StepOutput>()) streamed += event->bytes;
+  const std::string want = "server_args=ServerArgs(api_key='[secret]') and [secret]\nrest [secret]";
+  EXPECT_EQ(streamed, want);
+  EXPECT_EQ(log_.result("a")->out, want);
+  EXPECT_THAT(log_.all<run::FindingReported>(), IsEmpty());
+}
+
+TEST_F(ScriptStep, A_secret_that_cannot_be_masked_by_value_is_told_once_and_does_not_stop_the_run) {
+  auto logs = script("a", "n1");
+  std::get<plan::RunScript>(logs.action).engine_log = true;
+  one(logs);
+  plan_.redact = {{"from_env:API_KEY"}};
+  drivers_.secret = [](const plan::SecretRef& ref) -> Result<std::string> { return fail(Errc::usage, ref.ref + " is not set", "export it"); };
+  fake_.on_script("n1", "", {reply().out("api_key='hunter2!'\n")});
+  EXPECT_EQ(run_all(), ExitCode::done);
+  EXPECT_EQ(log_.result("a")->out, "api_key='[secret]'\n");
+  const auto findings = log_.all<run::FindingReported>();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0]->finding.status, run::FindingStatus::warn);
+  EXPECT_THAT(findings[0]->finding.message, HasSubstr("from_env:API_KEY"));
+  EXPECT_EQ(findings[0]->finding.hint, "export it");
+}
+
 TEST_F(ScriptStep, A_check_is_judged_by_its_output_and_its_findings_get_the_node) {
   one(check("a", "n1"));
   fake_.on_script("n1", "", {reply().out("busy")});

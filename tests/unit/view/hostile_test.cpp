@@ -6,6 +6,7 @@
 
 #include "failures.hpp"
 #include "scenarios.hpp"
+#include "who.hpp"
 
 namespace sskj::view::testing {
 namespace {

@@ -104,6 +104,18 @@ TEST(OutputStream, A_reader_that_left_closes_it_and_later_writes_are_dropped) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(OutputStream, Looks_whether_its_reader_left_without_writing) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  OutputStream stream = fd_stream(ends[1]);
+  stream.look();
+  EXPECT_FALSE(stream.closed());
+  ::close(ends[0]);
+  stream.look();
+  EXPECT_EQ(stream.error(), EPIPE);
+  ::close(ends[1]);
+}
+
 TEST(OutputStream, A_full_disk_is_an_error_of_its_own) {
   const int fd = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(fd, 0);

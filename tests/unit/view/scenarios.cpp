@@ -152,14 +152,22 @@ Scenario step_failed() {
 }
 
 Scenario interrupted() {
-  Recorder record("interrupted", small_plan("start", 4));
+  plan::Plan made = small_plan("start", 4);
+  made.always.push_back(made.stages.front());
+  made.always.front().id = "unlock";
+  made.always.front().title = "give the lock back";
+  made.stages[2].only_if = plan::OnlyIf::previous_failed;
+  Recorder record("interrupted", made);
   const auto& plan = record.plan();
   record.quick(0).stage(1).begin(1).wait(1700);
   for (const auto& one : plan.stages[1].steps) {
     record.finish(one, StepStatus::cancelled, Error{Errc::cancelled, "interrupted", ""}, {}, {});
   }
-  record.stage_end(1, false, Error{Errc::cancelled, "interrupted", ""});
-  return record.end(ExitCode::interrupted, {HostClass::failed}, {}, true);
+  record.stage_end(1, false, Error{Errc::cancelled, "interrupted", ""}).skip(2).skip(3).skip(4).skip(5);
+  record.add(run::StageStarted{&plan.stages[1], 2, 6, true}).wait(400).stage_end(1);
+  record.add(run::StageStarted{&plan.always[0], 7, 7, false, true}).wait(400);
+  record.add(run::StageFinished{&plan.always[0], true, false, Millis{400}, {}});
+  return record.end(ExitCode::interrupted, {HostClass::skipped}, {}, true);
 }
 
 Scenario deadline_passed() {
