@@ -8,8 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "attach.hpp"
+#include "detach.hpp"
 #include "environment.hpp"
 #include "execute.hpp"
+#include "history.hpp"
 #include "loaded.hpp"
 #include "profile_verbs.hpp"
 #include "selection.hpp"
@@ -125,6 +128,8 @@ struct Handler {
 };
 constexpr std::array k_handlers{Handler{"plan", print_plan},
                                 Handler{"apply", apply_saved},
+                                Handler{"attach", attach},
+                                Handler{"history", history},
                                 Handler{"profile list", profile_list},
                                 Handler{"profile show", profile_show},
                                 Handler{"profile lint", profile_lint},
@@ -134,6 +139,7 @@ constexpr std::array k_handlers{Handler{"plan", print_plan},
                                 Handler{"version", show_version}};
 
 ExitCode dispatch(const Request& request, view::Output& output) {
+  if (is_detached(request)) return run_detached(request, output);
   for (const Handler& handler : k_handlers) {
     if (handler.verb == request.verb) return handler.run(request, output);
   }

@@ -109,6 +109,19 @@ Result<std::string> resolve_secret(const plan::SecretRef& secret) {
   return value;
 }
 
+std::int64_t wall_millis() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::string wall_clock() {
+  const std::int64_t now = wall_millis();
+  std::array<char, 8> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%03dZ", static_cast<int>(now % 1000));
+  return utc("%Y-%m-%dT%H:%M:%S", static_cast<std::time_t>(now / 1000)) + fraction.data();
+}
+
 run::RunVars new_run(const plan::Plan& plan) {
   const std::time_t now = std::time(nullptr);
   unsigned tail = 0;

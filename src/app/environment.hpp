@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ std::string config_home();  ///< $XDG_CONFIG_HOME or ~/.config
 /// from_env:NAME or from_file:PATH; one trailing newline is dropped. Errc::usage when it is absent, empty or nothing that can be carried (deploy::valid_secret); the value is never
 /// part of a message.
 Result<std::string> resolve_secret(const plan::SecretRef& secret);
+
+std::int64_t wall_millis();   ///< since 1970
+std::string wall_clock();     ///< "2026-01-01T00:00:00.123Z"
 
 /// A fresh run: id `YYYYMMDD-HHMMSS-xxxx` (UTC, random tail) and its start time.
 run::RunVars new_run(const plan::Plan& plan);

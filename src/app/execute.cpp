@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <memory>
 #include <utility>
 #include <variant>
 
+#include "detach.hpp"
 #include "environment.hpp"
+#include "run_record.hpp"
 #include "sskj/app/verbs.hpp"
 #include "sskj/net/loop.hpp"
 #include "sskj/recipes/drivers.hpp"
@@ -44,19 +45,16 @@ bool leaves_journal(const plan::Plan& plan) {
   return std::any_of(plan.stages.begin(), plan.stages.end(), any);
 }
 
-std::string wall_clock() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 // One run and everything that lives as long as it does.
 class Session {
  public:
   Session(const Request& request, const plan::Plan& plan, view::Output& output)
-      : output_(output), options_(view_options(request)), vars_(new_run(plan)), renderer_(view::choose_renderer(options_, output), options_, output) {
+      : request_(request), output_(output), options_(view_options(request)), vars_(run_of(request, plan)), renderer_(view::choose_renderer(options_, output), options_, output) {
     stream_only_ = options_.format != view::Format::json && options_.remote_output == view::RemoteOutput::prefixed && !leaves_journal(plan);
     open_journal(plan);
     std::vector<run::EventSink*> sinks;
@@ -75,10 +73,13 @@ class Session {
   }
 
   ExitCode run() {
+    if (is_detached(request_) && !journal_) return ExitCode::usage;  // said already; who began this run waits for the word that it has its record
     loop_.on_signal(SIGINT, [this] { interrupt(ExitCode::interrupted); });
     loop_.on_signal(SIGTERM, [this] { interrupt(ExitCode::terminated); });
-    loop_.on_signal(SIGHUP, [this] { interrupt(ExitCode::terminated); });  // a closed terminal or a dropped login must not leave the nodes locked
+    // A closed terminal or a dropped login must not leave the nodes locked; with nohup, or detached, it is to change nothing.
+    if (!is_ignored(SIGHUP)) loop_.on_signal(SIGHUP, [this] { interrupt(ExitCode::terminated); });
     loop_.on_signal(SIGWINCH, [this] { resize(); });
+    if (is_detached(request_)) say_ready();
     tick();
     executor_->start([this](ExitCode code) {
       code_ = code;
@@ -92,18 +93,18 @@ class Session {
 
  private:
   void open_journal(const plan::Plan& plan) {
-    if (!leaves_journal(plan)) return;
-    run::JournalOptions options;
-    options.state_directory = state_home() + "/sskj";
-    options.run = vars_.run;
-    options.now = wall_clock;
+    const bool detached = is_detached(request_);
+    if (!detached && !leaves_journal(plan)) return;
+    run::JournalOptions options = journal_options(request_, vars_.run);
     options.on_error = [this](const Error& error) {
       renderer_.note("the run directory cannot be written: " + error.message);
       renderer_.directory_broken();
     };
-    auto opened = run::Journal::open(plan, std::move(options));
+    auto opened = detached ? run::Journal::adopt(plan, std::move(options), k_lock_fd) : run::Journal::open(plan, std::move(options));
     if (opened) {
       journal_ = std::move(*opened);
+      if (detached) return;
+      if (const auto fault = prune_old_runs(vars_.run)) renderer_.note(*fault);
     } else {
       // An operator whose disk is full must still be able to stop a deployment.
       renderer_.note("this run leaves no record: " + opened.error().message);
@@ -138,6 +139,7 @@ class Session {
     renderer_.resize(output_.width, output_.height);
   }
 
+  const Request& request_;
   view::Output& output_;
   view::Options options_;
   run::RunVars vars_;
@@ -194,6 +196,7 @@ ExitCode execute(const Request& request, const plan::Plan& plan, view::Output& o
     view::show_plan(output, options, plan, ssh::bootstrap_script());
     return ExitCode::done;
   }
+  if (request.detach && !is_detached(request)) return detach(request, plan, output);
   return Session(request, plan, output).run();
 }
 

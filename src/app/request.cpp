@@ -65,6 +65,10 @@ void add_verb_flags(CLI::App& app, const Verb& verb, Request& request, Raw& raw)
     app.add_flag("--force", request.force, "Without lock and label, by name pattern (needs -l and --name)");
     app.add_option("--name", request.name, "Container name pattern for --force, e.g. kimi3_*");
   }
+  if (has(verb.flags, VerbFlags::detach)) {
+    app.add_flag("--detach", request.detach, "Go on in the background, whatever becomes of this terminal; `sskj attach RUN` follows it");
+    app.add_option(std::string(k_detached_flag), request.detached_run)->group("");
+  }
   if (has(verb.flags, VerbFlags::logs)) {
     app.add_flag("-F,--follow", request.follow, "Go on until interrupted");
     app.add_option("--tail", raw.tail, "Last N lines of each rank (default 100; all)");
@@ -80,12 +84,14 @@ void add_verb_flags(CLI::App& app, const Verb& verb, Request& request, Raw& raw)
   }
   if (has(verb.flags, VerbFlags::files)) app.add_option("file", request.words, "File")->required();
   if (has(verb.flags, VerbFlags::host)) app.add_option("host", request.words, "Host")->required();
+  if (has(verb.flags, VerbFlags::run)) app.add_option("run", request.words, "Id of a run (`sskj history` lists them), or latest")->required()->expected(1);
 }
 
 // SSKJ_* twins of the long flags, for options that the command line left unset.
 std::optional<Error> apply_environment(CLI::App& app, const Getenv& env) {
   for (CLI::Option* option : app.get_options()) {
-    if (option->get_lnames().empty() || option->count() > 0 || option->get_lnames().front() == "help") continue;
+    // What has no description is between sskj and itself, and no user's variable may reach it.
+    if (option->get_lnames().empty() || option->count() > 0 || option->get_lnames().front() == "help" || option->get_description().empty()) continue;
     const std::string name = env_name(option->get_lnames().front());
     auto value = env(name);
     if (!value && name == "SSKJ_DRY_RUN") value = env("DRY_RUN");
@@ -259,6 +265,13 @@ Result<std::vector<std::string>> help_words(std::span<const std::string> argv) {
   return words;
 }
 
+// The command line without the flag that sskj gives itself.
+std::vector<std::string> typed(std::span<const std::string> argv) {
+  std::vector<std::string> words(argv.begin(), argv.end());
+  if (words.size() > 1 && words[1].starts_with(std::string(k_detached_flag) + "=")) words.erase(words.begin() + 1);
+  return words;
+}
+
 }  // namespace
 
 ParsedRequest parse_request(std::span<const std::string> argv, const Getenv& env) {
@@ -297,7 +310,8 @@ ParsedRequest parse_request(std::span<const std::string> argv, const Getenv& env
   for (const Leaf& leaf : leaves) {
     if (!leaf.app->parsed()) continue;
     request.verb = leaf.verb->name;
-    request.command_line = "sskj " + shell::join(argv);
+    request.argv = typed(argv);
+    request.command_line = "sskj " + shell::join(request.argv);
     parsed.error = apply_environment(*leaf.app, env);
     if (!parsed.error) parsed.error = finish(request, raw, parsed.output);
     if (!parsed.error) parsed.error = check_combination(*leaf.verb, request);

@@ -10,9 +10,9 @@ namespace {
 using enum VerbFlags;
 
 constexpr std::array k_verbs{
-    Verb{"start", "bring the deployment up: ready, warm and correct", VerbKind::plan, lifecycle | ensure, true, false, false, false, true},
-    Verb{"stop", "remove the deployment's containers and free its nodes", VerbKind::plan, lifecycle | force, true, true, false},
-    Verb{"restart", "stop, then start", VerbKind::plan, lifecycle, true, false, false, false, true},
+    Verb{"start", "bring the deployment up: ready, warm and correct", VerbKind::plan, lifecycle | ensure | detach, true, false, false, false, true},
+    Verb{"stop", "remove the deployment's containers and free its nodes", VerbKind::plan, lifecycle | force | detach, true, true, false},
+    Verb{"restart", "stop, then start", VerbKind::plan, lifecycle | detach, true, false, false, false, true},
     Verb{"preflight", "look at the nodes, change nothing: what would stop a start", VerbKind::plan, none, true, true, false},
     Verb{"status", "what runs, and whether it is ready (exit 0 only then)", VerbKind::plan, none, true, true, false},
     Verb{"logs", "the ranks' container logs", VerbKind::plan, logs, true, true, false},
@@ -20,8 +20,10 @@ constexpr std::array k_verbs{
     Verb{"warmup", "send the profile's long prompt once", VerbKind::plan, none, true, true, false},
     Verb{"exec", "run a command on nodes, equal output folded", VerbKind::plan, command, false, true, false},
     Verb{"plan", "the steps that start would take, byte for byte (= start --dry-run)", VerbKind::plan, lifecycle | ensure, true, false, false, false, true},
-    Verb{"apply", "run a plan saved with `plan -o json`", VerbKind::plan, files | lifecycle, false, false, false},
+    Verb{"apply", "run a plan saved with `plan -o json`", VerbKind::plan, files | lifecycle | detach, false, false, false},
     Verb{"gc", "list what sskj left on the nodes and nothing needs any more; --yes removes it", VerbKind::plan, none, true, true, false},
+    Verb{"attach", "show a run from its beginning and follow it until it ends: RUN, or latest", VerbKind::local, run, false, true, false},
+    Verb{"history", "the runs of this machine: when, how long, how they ended", VerbKind::local, none, false, true, false},
     Verb{"lock status", "who holds the nodes: lock, its last beat, claim", VerbKind::plan, none, true, true, false},
     Verb{"lock release", "free the nodes from the lock of a run that is gone (needs --yes)", VerbKind::plan, none, true, true, false, true},
     Verb{"profile list", "the profiles that can be found, and where", VerbKind::local, none, false, true, false},

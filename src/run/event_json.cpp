@@ -173,6 +173,7 @@ struct Writer {
     value["total"] = event.summary.hosts.size();
     value["elapsed_ms"] = event.elapsed.count();
     value["interrupted"] = event.interrupted;
+    if (event.died) value["died"] = true;
   }
 };
 

@@ -2,73 +2,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <filesystem>
 #include <map>
-#include <system_error>
 
+#include "files.hpp"
 #include "sskj/core/sha256.hpp"
 #include "sskj/run/event_json.hpp"
+#include "sskj/run/record.hpp"
 
 namespace sskj::run {
 namespace {
 
+constexpr std::string_view k_unborn = ".new-";  // before the name of a directory that is being made; prune.cpp removes what was left so
 constexpr std::size_t k_longest_name = 200;  // file systems allow 255; suffixes need some
-constexpr mode_t k_directory_mode = 0700;
-constexpr mode_t k_file_mode = 0600;
-
-class File {
- public:
-  File() = default;
-  explicit File(int fd) : fd_(fd) {}
-  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int fd() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
-std::string reason() { return std::generic_category().message(errno); }
-
-File open_file(const std::string& path, int flags) { return File(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, k_file_mode)); }
-
-bool write_all(const File& file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(file.fd(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-bool write_file(const std::string& path, std::string_view bytes) {
-  const std::string part = path + ".part";
-  const File file = open_file(part, O_WRONLY | O_CREAT | O_TRUNC);
-  return file && write_all(file, bytes) && std::rename(part.c_str(), path.c_str()) == 0;
-}
-
-bool make_directories(const std::string& path) {
-  for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    if (::mkdir(path.substr(0, end).c_str(), k_directory_mode) != 0 && errno != EEXIST) return false;
-    if (end == std::string::npos) return true;
-  }
-}
-
 }  // namespace
 
 std::string journal_file_name(std::string_view name) {
@@ -80,6 +28,10 @@ std::string journal_file_name(std::string_view name) {
   if (out.empty()) return "%";
   if (out.size() > k_longest_name) out = out.substr(0, k_longest_name - 17) + "~" + sha256_hex(name).substr(0, 16);
   return out;
+}
+
+std::string journal_output_path(const std::string& directory, const plan::Step& step, Stream stream) {
+  return fmt::format("{}/nodes/{}/{}.{}", directory, journal_file_name(step.node), journal_file_name(step.id), stream == Stream::out ? "out" : "err");
 }
 
 struct Journal::Impl {
@@ -97,12 +49,13 @@ struct Journal::Impl {
   void failed(const std::string& what) {
     if (std::exchange(broken, true)) return;
     if (options.on_error) {
-      options.on_error({Errc::internal, fmt::format("the journal in {} is incomplete from here on: {}: {}", directory, what, reason()), "free space, or use --state-dir"});
+      options.on_error({Errc::internal, fmt::format("the journal in {} is incomplete from here on: {}: {}", directory, what, reason()), "free space, or set XDG_STATE_HOME to a directory elsewhere"});
     }
   }
-  [[nodiscard]] std::string path_of(const plan::Step& step, Stream stream) const {
-    return fmt::format("{}/nodes/{}/{}.{}", directory, journal_file_name(step.node), journal_file_name(step.id), stream == Stream::out ? "out" : "err");
-  }
+  [[nodiscard]] std::string path_of(const plan::Step& step, Stream stream) const { return journal_output_path(directory, step, stream); }
+  [[nodiscard]] tl::unexpected<Error> cannot(std::string_view what) const;
+  [[nodiscard]] bool introduce(const std::string& place, const plan::Plan& plan) const;
+  Result<void> make(const plan::Plan& plan, const std::string& place);
   void append(const plan::Step& step, Stream stream, std::string_view bytes);
   void close(const plan::Step& step);
   void keep(const StepFinished& event);
@@ -142,28 +95,64 @@ void Journal::Impl::keep(const StepFinished& event) {
   close(*event.step);
 }
 
+tl::unexpected<Error> Journal::Impl::cannot(std::string_view what) const {
+  return fail(Errc::usage, fmt::format("the run directory {} cannot be {}: {}", directory, what, reason()), "set XDG_STATE_HOME to a directory that can be written");
+}
+
+bool Journal::Impl::introduce(const std::string& place, const plan::Plan& plan) const {
+  return write_file(place + "/run.json", to_json(RunInfo{options.run, plan.verb, plan.deployment, plan.profile, options.command, options.pid}));
+}
+
+// Under another name first: a run directory that has its name is locked and holds its plan.
+Result<void> Journal::Impl::make(const plan::Plan& plan, const std::string& place) {
+  if (::mkdir(place.c_str(), k_directory_mode) != 0) return cannot("made");
+  lock = open_directory(place);
+  if (!lock || !lock_exclusively(lock)) return cannot("locked");
+  if (!write_file(place + "/plan.json", plan::to_json(plan)) || !introduce(place, plan)) return cannot("written to");
+  events = open_file(place + "/events.ndjson", O_WRONLY | O_CREAT | O_APPEND);
+  if (!events) return cannot("written to");
+  if (!rename_directory(place, directory)) return cannot("made");
+  return {};
+}
+
 Result<std::unique_ptr<Journal>> Journal::open(const plan::Plan& plan, JournalOptions options) {
+  auto impl = std::make_unique<Impl>();
+  const std::string runs = options.state_directory + "/runs";
+  const std::string name = journal_file_name(options.run);
+  impl->directory = runs + "/" + name;
+  impl->options = std::move(options);
+  if (!make_directories(runs)) return impl->cannot("made");
+  const std::string place = fmt::format("{}/{}{}", runs, k_unborn, name);
+  if (auto made = impl->make(plan, place); !made) {
+    std::error_code ignored;
+    std::filesystem::remove_all(place, ignored);
+    return tl::unexpected<Error>(std::move(made.error()));
+  }
+  return std::unique_ptr<Journal>(new Journal(std::move(impl)));
+}
+
+Result<std::unique_ptr<Journal>> Journal::adopt(const plan::Plan& plan, JournalOptions options, int lock) {
   auto impl = std::make_unique<Impl>();
   impl->directory = fmt::format("{}/runs/{}", options.state_directory, journal_file_name(options.run));
   impl->options = std::move(options);
-  const auto cannot = [&impl](std::string_view what) {
-    return fail(Errc::usage, fmt::format("the run directory {} cannot be {}: {}", impl->directory, what, reason()), "name a writable place with --state-dir");
-  };
-  if (!make_directories(impl->options.state_directory + "/runs") || ::mkdir(impl->directory.c_str(), k_directory_mode) != 0) return cannot("made");
-  impl->lock = File(::open(impl->directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!impl->lock || ::flock(impl->lock.fd(), LOCK_EX | LOCK_NB) != 0) return cannot("locked");
-  if (!write_file(impl->directory + "/plan.json", plan::to_json(plan))) return cannot("written to");
+  impl->lock = File(lock);
+  struct stat held {}, named {};
+  const bool same = ::fstat(lock, &held) == 0 && ::lstat(impl->directory.c_str(), &named) == 0 && S_ISDIR(held.st_mode) && held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+  if (!same) return fail(Errc::usage, fmt::format("descriptor {} is not the run directory {}", lock, impl->directory), "a detached run is begun by sskj itself: see `sskj start --detach`");
+  if (::fcntl(lock, F_SETFD, FD_CLOEXEC) != 0 || !lock_exclusively(impl->lock)) return impl->cannot("locked");
   impl->events = open_file(impl->directory + "/events.ndjson", O_WRONLY | O_CREAT | O_APPEND);
-  if (!impl->events) return cannot("written to");
+  if (!impl->events || !impl->introduce(impl->directory, plan)) return impl->cannot("written to");
   return std::unique_ptr<Journal>(new Journal(std::move(impl)));
 }
 
 Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Journal::~Journal() = default;
 const std::string& Journal::directory() const { return impl_->directory; }
+int Journal::lock_fd() const { return impl_->lock.fd(); }
 
 void Journal::on(const Event& event) {
-  if (impl_->broken) return;
+  const auto* over = std::get_if<RunFinished>(&event);
+  if (impl_->broken && over == nullptr) return;
   EventJsonOptions json;
   if (impl_->options.now) json.at = impl_->options.now();
   if (const auto* output = std::get_if<StepOutput>(&event)) {  // raw bytes go to the node's file: twice would be too much
@@ -172,10 +161,9 @@ void Journal::on(const Event& event) {
   }
   if (const auto* finished = std::get_if<StepFinished>(&event)) impl_->keep(*finished);
   // One write a line: a reader after kill -9 meets whole lines, but for the last one at most.
-  if (!write_all(impl_->events, event_to_json(event, json) + "\n")) return impl_->failed("events.ndjson");
-  if (const auto* over = std::get_if<RunFinished>(&event)) {
-    if (!write_file(impl_->directory + "/summary.json", summary_json(*over, json))) impl_->failed("summary.json");
-  }
+  if (!impl_->broken && !write_all(impl_->events, event_to_json(event, json) + "\n")) impl_->failed("events.ndjson");
+  // Tried on a full disk too: without it, a run that ended well would look like one that died.
+  if (over != nullptr && !write_file(impl_->directory + "/summary.json", summary_json(*over, json))) impl_->failed("summary.json");
 }
 
 }  // namespace sskj::run

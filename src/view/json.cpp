@@ -129,6 +129,7 @@ ordered_json document_of(const Model& model, const Options& options) {
                         {"exit_code", static_cast<int>(finished.code)},
                         {"exit_codes", codes},
                         {"interrupted", finished.interrupted},
+                        {"died", finished.died},
                         {"elapsed_ms", finished.elapsed.count()},
                         {"hosts", hosts_of(model)},
                         {"nodes", nodes_of(model)},

@@ -61,6 +61,13 @@ void Renderer::tick(Millis now) {
   context_->row.tick(*context_);
 }
 
+void Renderer::catch_up(Millis at) {
+  context_->model.now = std::max(context_->model.now, at);
+  if (context_->row.on != human_on) {
+    context_->row.tick(*context_);
+  }
+}
+
 void Renderer::note(std::string_view text) {
   const std::string line = text::printable(text) + "\n";
   if (context_->options.verbosity < 0) {

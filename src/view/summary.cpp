@@ -181,7 +181,7 @@ std::string summary_line(const Model& model, const Options& options, bool color)
   if (finished.code == ExitCode::done) {
     return fmt::format("{}: {} · {}", verb, paint(Tone::good, fmt::format("done in {}", elapsed), color), counts);
   }
-  const std::string outcome = fmt::format("{} (exit {})", outcome_word(finished.code, options), static_cast<int>(finished.code));
+  const std::string outcome = fmt::format("{} (exit {})", finished.died ? "died" : outcome_word(finished.code, options), static_cast<int>(finished.code));
   return fmt::format("{}: {} · {} · after {}", verb, paint(Tone::bad, outcome, color), counts, elapsed);
 }
 

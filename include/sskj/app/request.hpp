@@ -17,9 +17,13 @@ namespace sskj::app {
 
 enum class Output { text, json, ndjson };
 
+/// Hidden: sskj gives it to itself, behind the verb, when it goes on in the background (src/app/detach.hpp).
+inline constexpr std::string_view k_detached_flag = "--detached-run";
+
 struct Request {
   std::string verb;                          ///< row of the verb table: "start", "profile lint", ...
   std::string command_line;                  ///< as typed, quoted for a shell: "sskj start -p x --set PORT=30001"
+  std::vector<std::string> argv;             ///< as typed, without the program's name
 
   // global flags (docs/cli.md); each long flag has an environment twin SSKJ_<NAME>
   std::string profile;
@@ -44,13 +48,15 @@ struct Request {
   bool ensure = false, adopt = false, force = false, keep_failed = false;
   std::string name;                          ///< --name PATTERN (stop --force)
   std::string reason;                        ///< free text, kept in the lock
+  bool detach = false;                       ///< go on in the background, in a session of its own
+  std::string detached_run;                  ///< value of k_detached_flag: the run directory the process was born with
   bool follow = false;
   unsigned tail = 100;                       ///< lines a rank; 0 = all
   std::string since;
   std::optional<unsigned> rank;
   bool resolved = false;
   bool prefix = false;                       ///< exec: stream `node: line` instead of folding
-  std::vector<std::string> words;            ///< positional: command of exec, files of lint and import, host of ssh explain
+  std::vector<std::string> words;            ///< positional: command of exec, files of lint and import, host of ssh explain, run of attach
 };
 
 /// What parse_request ends with when nothing is to be run: help or version text for stdout.

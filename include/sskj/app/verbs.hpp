@@ -17,6 +17,8 @@ enum class VerbFlags : unsigned {
   files = 1U << 5U,       ///< positional FILE...
   resolved = 1U << 6U,    ///< --resolved
   host = 1U << 7U,        ///< positional HOST
+  detach = 1U << 8U,      ///< --detach
+  run = 1U << 9U,         ///< positional RUN
 };
 constexpr VerbFlags operator|(VerbFlags a, VerbFlags b) { return static_cast<VerbFlags>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
 constexpr bool has(VerbFlags set, VerbFlags one) { return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0; }

@@ -83,7 +83,14 @@ struct FindingReported { Finding finding; };
 struct ReportReady { Report report; };
 struct StageFinished { const plan::Stage* stage = nullptr; bool ok = false; bool skipped = false; Millis elapsed{0}; std::optional<Error> error; };
 struct HostSummary { std::map<std::string, HostClass> hosts; };
-struct RunFinished { ExitCode code = ExitCode::internal; std::vector<ExitCode> all_codes; HostSummary summary; Millis elapsed{0}; bool interrupted = false; };
+struct RunFinished {
+  ExitCode code = ExitCode::internal;
+  std::vector<ExitCode> all_codes;
+  HostSummary summary;
+  Millis elapsed{0};
+  bool interrupted = false;
+  bool died = false;      ///< never from an executor: said by whoever replays a journal that ends without this event, its run being gone
+};
 
 using Event = std::variant<RunStarted, StageStarted, StepStarted, StepOutput, StepRetried, StepProgress, PhaseReported, StepFinished, FindingReported, ReportReady,
                            StageFinished, RunFinished>;

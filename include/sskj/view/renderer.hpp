@@ -59,6 +59,8 @@ class Renderer final : public run::EventSink {
   void on(const run::Event& event) override;
   /// Monotonic time; call at least every 100 ms while a run lasts. Redraws, heartbeats and elapsed times come from here alone.
   void tick(Millis now);
+  /// The time at which the next event happened, for events of the past (a journal that is replayed): lines get their times from it, and no table is drawn for it.
+  void catch_up(Millis at);
   /// A remark that is no event (a transport's warning, a journal that cannot be written): one line on stderr, above a live table; not shown with -q.
   void note(std::string_view text);
   /// The run directory is not whole: from here on nobody is sent there for the whole of anything.

@@ -67,6 +67,10 @@ TEST(Request, What_is_wrong_is_a_usage_error_with_a_hint) {
                                                   {"exec", "-l", "a"},
                                                   {"status", "-p", "x", "-q", "-v"},
                                                   {"profile"},
+                                                  {"attach"},
+                                                  {"attach", "a", "b"},
+                                                  {"status", "-p", "x", "--detach"},
+                                                  {"history", "x"},
                                                   {"profile", "lint"}};
   for (const auto& argv : bad) {
     const auto parsed = parse(argv);
@@ -92,6 +96,22 @@ TEST(Request, The_command_of_exec_keeps_its_own_flags) {
   const auto dashed = parse({"exec", "--limit", "a", "--", "true", "--", "x"});
   ASSERT_TRUE(dashed.request) << dashed.error->message;
   EXPECT_EQ(dashed.request->words, (std::vector<std::string>{"true", "--", "x"}));
+}
+
+TEST(Request, Detach_and_what_a_detached_process_is_told) {
+  const auto parent = parse({"start", "-p", "a b", "--detach"});
+  ASSERT_TRUE(parent.request) << parent.error->message;
+  EXPECT_TRUE(parent.request->detach);
+  EXPECT_EQ(parent.request->detached_run, "");
+  EXPECT_EQ(parent.request->command_line, "sskj start -p 'a b' --detach");
+  const auto child = parse({"start", "--detached-run=/runs/x", "-p", "a b", "--detach"});
+  ASSERT_TRUE(child.request) << child.error->message;
+  EXPECT_EQ(child.request->detached_run, "/runs/x");
+  EXPECT_EQ(child.request->command_line, parent.request->command_line) << "the command to go on with is the one that was typed";
+  EXPECT_EQ(child.request->argv, parent.request->argv);
+  EXPECT_TRUE(parse({"stop", "-p", "a"}, {{"SSKJ_DETACH", "1"}}).request->detach);
+  EXPECT_EQ(parse({"start", "-p", "a"}, {{"SSKJ_DETACHED_RUN", "/runs/x"}}).request->detached_run, "") << "no variable makes a process a child";
+  EXPECT_EQ(parse({"start", "--help"}).help->text.find("detached-run"), std::string::npos);
 }
 
 TEST(Request, Two_word_verbs_and_help) {

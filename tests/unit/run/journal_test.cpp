@@ -8,71 +8,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 
-#include "sskj/core/text.hpp"
 #include "sskj/run/event_json.hpp"
-#include "sskj/run/tee.hpp"
-#include "unit/run/fixture.hpp"
+#include "unit/run/journal_fixture.hpp"
 
 namespace sskj::test {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-class JournalTest : public RunTest {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "sskj-journal-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-    nodes({"n1", "n/2"});
-    stage("s", {script("a", "n1"), check("b", "n/2")});
-    stage("t", {follow("log", "n1")});
-    fake_.on_script("n1", "a", {reply().out("raw \xff\x1b[0m\nsskj: changed\n").err("warned\n")});
-    fake_.on_script("n/2", "b", {reply().out("ok")});
-    fake_.on_script("n1", "log", {reply().out("line 1\n").out("line 2\n", 1s).after(2s)});
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  run::JournalOptions options(std::string run = "20260101-000000-abcd") {
-    run::JournalOptions options;
-    options.state_directory = (root_ / "state" / "sskj").string();
-    options.run = std::move(run);
-    options.now = [] { return std::string("2026-01-01T00:00:00.000Z"); };
-    options.on_error = [this](const Error& error) { errors_.push_back(error); };
-    return options;
-  }
-  std::unique_ptr<run::Journal> open(run::JournalOptions with) {
-    auto journal = run::Journal::open(plan_, std::move(with));
-    EXPECT_TRUE(journal) << journal.error().message;
-    return journal ? std::move(*journal) : nullptr;
-  }
-  void run_with(run::Journal& journal) {
-    run::TeeSink tee({&log_, &journal});
-    run::Executor executor(plan_, fake_, tee, drivers_, limits_, {"run-1", plan::digest(plan_), "2026-01-01T00:00:00Z"});
-    executor.start([this](ExitCode code) { code_ = code; });
-    fake_.run_until_idle();
-  }
-  [[nodiscard]] fs::path at(const char* name) const { return root_ / "state" / "sskj" / "runs" / "20260101-000000-abcd" / name; }
-  static std::vector<json> events_of(const std::string& text) {
-    std::vector<json> events;
-    for (const auto& line : text::split_lines(text)) events.push_back(json::parse(line));
-    return events;
-  }
-
-  fs::path root_;
-  std::vector<Error> errors_;
-};
 
 TEST_F(JournalTest, Holds_plan_events_raw_output_and_summary_for_the_owner_only) {
   const auto journal = open(options());
@@ -116,6 +57,75 @@ TEST_F(JournalTest, Is_locked_while_the_run_lives) {
   ::close(directory);
 }
 
+TEST_F(JournalTest, A_directory_that_has_its_name_is_locked_and_whole) {
+  // Seen from outside at every moment: whoever finds the run finds its plan and the lock.
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    for (int i = 0; i < 100; ++i) {
+      auto journal = run::Journal::open(plan_, options(fmt::format("20260101-0000{:02}-abcd", i % 60) + std::to_string(i)));
+      if (!journal) ::_exit(1);
+      ::usleep(500);
+      (*journal)->on(run::RunFinished{});
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  std::size_t seen = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    for (const auto& id : run::list_runs(runs())) {
+      const auto record = run::read_run(runs(), id);
+      EXPECT_NE(record.state, run::RunState::died) << id;
+      EXPECT_TRUE(fs::exists(fs::path(record.directory) / "plan.json")) << id;
+      ++seen;
+    }
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(seen, 100U);
+}
+
+TEST_F(JournalTest, Says_in_run_json_what_it_is) {
+  auto with = options();
+  with.command = "sskj start -p 'a b'";
+  with.pid = 4711;
+  const auto journal = open(with);
+  EXPECT_EQ(json::parse(slurp(at("run.json"))),
+            json::parse(R"({"schema_version":1,"run":"20260101-000000-abcd","verb":"test","deployment":"","profile":"","command":"sskj start -p 'a b'","pid":4711})"));
+}
+
+TEST_F(JournalTest, Is_handed_over_without_letting_go_of_the_lock) {
+  auto parent = open(options());
+  const int inherited = ::dup(parent->lock_fd());  // as a child has it: another number for the same open file
+  parent.reset();
+  EXPECT_TRUE(run::is_held(at("").string())) << "the child holds it already";
+  auto with = options();
+  with.pid = 99;
+  const auto child = run::Journal::adopt(plan_, with, inherited);
+  ASSERT_TRUE(child) << child.error().message;
+  EXPECT_EQ(::fcntl(inherited, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC) << "a child of the run would keep the lock after it";
+  run_with(**child);
+  EXPECT_EQ(json::parse(slurp(at("summary.json")))["code"], 0);
+  EXPECT_EQ(json::parse(slurp(at("run.json")))["pid"], 99);
+  EXPECT_TRUE(run::is_held(at("").string()));
+}
+
+TEST_F(JournalTest, Is_not_handed_over_through_another_descriptor) {
+  const auto parent = open(options());
+  const auto other = run::Journal::adopt(plan_, options(), ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Errc::usage);
+  EXPECT_THAT(other.error().message, HasSubstr("is not the run directory"));
+  EXPECT_FALSE(run::Journal::adopt(plan_, options(), -1));
+}
+
+TEST_F(JournalTest, Leaves_nothing_behind_where_it_cannot_be_made) {
+  const auto journal = open(options());
+  ASSERT_FALSE(run::Journal::open(plan_, options()));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(runs())) names.push_back(entry.path().filename().string());
+  EXPECT_THAT(names, ElementsAre("20260101-000000-abcd"));
+}
+
 TEST_F(JournalTest, Kill_9_leaves_a_readable_prefix) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -148,6 +158,7 @@ TEST_F(JournalTest, A_disk_that_fills_up_is_reported_once_and_the_run_goes_on) {
   EXPECT_EQ(code_, ExitCode::done);
   ASSERT_EQ(errors_.size(), 1U);
   EXPECT_THAT(errors_[0].message, HasSubstr("incomplete from here on"));
+  EXPECT_EQ(run::read_run(runs(), "20260101-000000-abcd").state, run::RunState::done) << "how it ended is tried to be kept all the same";
 }
 
 TEST_F(JournalTest, A_raw_file_is_bounded_and_says_so) {
@@ -167,7 +178,7 @@ TEST_F(JournalTest, A_run_that_exists_or_a_place_that_cannot_be_written_is_an_er
   nowhere.state_directory = "/proc/nowhere";
   const auto refused = run::Journal::open(plan_, nowhere);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().hint, HasSubstr("--state-dir"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("XDG_STATE_HOME"));
 }
 
 TEST(EventJson, Has_stable_fields_and_valid_utf8_for_each_kind_of_event) {

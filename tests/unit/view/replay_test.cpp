@@ -7,6 +7,7 @@
 #include "golden.hpp"
 #include "scenarios.hpp"
 #include "screen.hpp"
+#include "sskj/run/event_json.hpp"
 
 namespace sskj::view::testing {
 namespace {
@@ -90,6 +91,30 @@ TEST_P(Replay, Ndjson_is_one_event_a_line) {
     from = end + 1;
   }
   EXPECT_EQ(lines, scenario.events.size());
+}
+
+// The same events, written by a journal and read again, as `attach` has them.
+Scenario through_a_journal(const Scenario& scenario) {
+  Scenario again = scenario;
+  const run::PlanIndex index(*scenario.plan);
+  for (Timed& timed : again.events) {
+    const auto read = run::event_from_json(run::event_to_json(timed.event), index);
+    EXPECT_TRUE(read && *read) << run::event_to_json(timed.event);
+    timed.event = (*read)->event;
+  }
+  return again;
+}
+
+TEST_P(Replay, Read_from_a_journal_it_looks_the_same) {
+  const Scenario& scenario = GetParam();
+  const Scenario again = through_a_journal(scenario);
+  for (const char* row : {"human", "plain", "ndjson"}) {
+    const Replayed direct = replay(scenario, row);
+    const Replayed read = replay(again, row);
+    EXPECT_EQ(read.out, direct.out) << row;
+    EXPECT_EQ(read.err, direct.err) << row;
+  }
+  EXPECT_EQ(nlohmann::json::parse(replay(again, "json").out), nlohmann::json::parse(replay(scenario, "json").out));
 }
 
 TEST_P(Replay, Every_node_that_did_not_end_well_is_named) {
