@@ -265,7 +265,7 @@ void apply_override(Value& root, const Override& override, Diagnostics& diagnost
   const std::size_t count = groups == nullptr ? 0 : groups->members.size();
   if (env_key && env_key->row->scope != Scope::deployment && env_key->row->scope != Scope::artifact && count != 1) {
     diagnostics.push_back({Severity::error, "which-group", fmt::format("{} does not say which of {} groups is meant", text::printable(override.key), count),
-                           fmt::format("write {}", again(override, "groups.NAME.KEY")), at, ""});
+                           fmt::format("write {}", again(override, path_of(*env_key, count == 0 ? "NAME" : groups->members.front().key))), at, ""});
     return;
   }
   if (!env_key && names_no_group(groups, override, diagnostics)) {
