@@ -12,36 +12,37 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LOGS = os.path.join(ROOT, "build", "test-logs")
 JOBS = str(os.cpu_count() or 2)
 
-# name, how cases are counted, command, limit in seconds, lane. The suites of a lane run in this order, one after another; the two lanes run at the same time, because the
-# lab mostly waits and the compilers never do. `quiet` suites measure: they run alone at the end. The work lane yields to the lab wherever both want a core.
-LAB, WORK, QUIET = "lab", "work", "quiet"
+# name, how cases are counted, command, limit in seconds. Those of LONG run only with --all or by name: they want a machine without other work, and
+# are not yet seen green from a clean clone often enough to decide over every change.
 SUITES = [
-    ("build-release", "one", "scripts/build", 1800, None),
-    ("style", "line", "tests/style/run", 300, LAB),
-    ("binary", "line", "tests/e2e/binary build/release/sskj", 300, LAB),
-    ("readme", "line", "tests/docs/run_readme", 300, LAB),
-    ("lab-selftest", "line", "tests/lab/selftest", 900, LAB),
-    ("e2e", "line", "tests/e2e/run build/release/sskj", 2400, LAB),
-    ("patches", "unittest", "python3 -m unittest discover -s tests/patches", 900, LAB),
-    ("standin", "unittest", "python3 -m unittest discover -s tests/lab/standin/tests -t tests/lab/standin", 900, LAB),
-    ("scripts", "line", "tests/scripts/test_deps.sh", 120, LAB),
-    ("build-dev", "one", "cmake --preset dev && cmake --build --preset dev", 2400, WORK),
-    ("unit", "gtest", f"ctest --test-dir build/dev -L unit -j {JOBS} --verbose", 900, WORK),
-    ("tidy", "one", "tests/style/tidy build/dev", 2400, WORK),
-    ("build-asan", "one", "cmake --preset asan && cmake --build --preset asan", 2400, WORK),
-    ("unit-asan", "gtest", f"ctest --test-dir build/asan -L unit -j {JOBS} --verbose", 900, WORK),
-    ("fuzz", "line", "tests/fuzz/run 60", 1200, WORK),
-    ("ssh", "gtest", "ctest --test-dir build/dev -L ssh --verbose", 900, QUIET),
-    ("dry-run-time", "one", "tests/bench/dry_run --sskj build/release/sskj", 120, QUIET),
-    ("fanout", "one", "tests/bench/fanout --sskj build/release/sskj", 1500, QUIET),
+    ("build-release", "one", "scripts/build", 1800),
+    ("build-dev", "one", "cmake --preset dev && cmake --build --preset dev", 1800),
+    ("unit", "gtest", f"ctest --test-dir build/dev -L unit -j {JOBS} --verbose", 900),
+    ("style", "line", "tests/style/run", 300),
+    ("patches", "unittest", "python3 -m unittest discover -s tests/patches", 900),
+    ("standin", "unittest", "python3 -m unittest discover -s tests/lab/standin/tests -t tests/lab/standin", 900),
+    ("scripts", "line", "tests/scripts/test_deps.sh", 120),
+    ("readme", "line", "tests/docs/run_readme", 300),
+    ("binary", "line", "tests/e2e/binary build/release/sskj", 300),
+    ("ssh", "gtest", "ctest --test-dir build/dev -L ssh --verbose", 900),
+    ("lab-selftest", "line", "tests/lab/selftest", 900),
+    ("e2e", "line", "tests/e2e/run build/release/sskj", 1500),
+    ("e2e-night", "line", "tests/e2e/run --night build/release/sskj", 3600),
+    ("build-asan", "one", "cmake --preset asan && cmake --build --preset asan", 1800),
+    ("unit-asan", "gtest", f"ctest --test-dir build/asan -L unit -j {JOBS} --verbose", 900),
+    ("tidy", "one", "tests/style/tidy build/dev", 2400),
+    ("fuzz", "line", "tests/fuzz/run 60", 900),
+    ("dry-run-time", "one", "tests/bench/dry_run --sskj build/release/sskj", 120),
+    ("fanout", "one", "tests/bench/fanout --sskj build/release/sskj", 1500),
 ]
+
+LONG = ("lab-selftest", "e2e-night")
 
 
 def count(kind, output, status):
@@ -70,24 +71,12 @@ def count(kind, output, status):
     return (1, 0) if status == 0 else (0, 1)
 
 
-def yield_to_others(pid):
-    """Niceness counts inside a session's scheduling group only; between groups it is the group's own."""
-    try:
-        os.setpriority(os.PRIO_PGRP, pid, 15)
-        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as handle:
-            handle.write("15")
-    except OSError:
-        pass  # no such groups here, or ended already: then both lanes are equal
-
-
-def run(name, kind, command, limit, lane=None):
+def run(name, kind, command, limit):
     log = os.path.join(LOGS, name + ".log")
     began = time.monotonic()
     with open(log, "wb") as out:
         child = subprocess.Popen(["bash", "-o", "pipefail", "-c", command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  start_new_session=True)
-        if lane == WORK:
-            yield_to_others(child.pid)
         try:
             status = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
@@ -113,19 +102,11 @@ def run(name, kind, command, limit, lane=None):
     return passed, failed
 
 
-def run_lane(suites, totals):
-    for name, kind, command, limit, lane in suites:
-        ok, bad = run(name, kind, command, limit, lane)
-        totals.append((ok, bad))
-        if bad and name.startswith("build-"):
-            print(f"{name} failed: the suites after it in its lane need it", flush=True)
-            totals.append((0, 1))
-            return False
-    return True
-
-
 def main():
     wanted = sys.argv[1:]
+    everything = wanted == ["--all"]
+    if everything:
+        wanted = []
     if wanted == ["--list"]:
         print("\n".join(name for name, *_ in SUITES))
         return 0
@@ -134,16 +115,18 @@ def main():
         print(f"no such suite: {', '.join(sorted(unknown))}; scripts/test --list names them", file=sys.stderr)
         return 2
     os.makedirs(LOGS, exist_ok=True)
-    chosen = [suite for suite in SUITES if not wanted or suite[0] in wanted]
-    totals = []
-    if run_lane([suite for suite in chosen if suite[4] is None], totals):
-        lanes = [threading.Thread(target=run_lane, args=([suite for suite in chosen if suite[4] == lane], totals)) for lane in (LAB, WORK)]
-        for lane in lanes:
-            lane.start()
-        for lane in lanes:
-            lane.join()
-        run_lane([suite for suite in chosen if suite[4] == QUIET], totals)
-    passed, failed = (sum(column) for column in zip(*totals))
+    passed = failed = 0
+    for name, kind, command, limit in SUITES:
+        if wanted and name not in wanted:
+            continue
+        if name in LONG and not wanted and not everything:
+            print(f"{name:14} not run: it is one of the long ones (scripts/test --all)", flush=True)
+            continue
+        ok, bad = run(name, kind, command, limit)
+        passed, failed = passed + ok, failed + bad
+        if bad and name.startswith("build-"):
+            print(f"{name} failed: the suites after it need it", flush=True)
+            break
     print(f"{passed} passed, {failed} failed", flush=True)
     return 0 if failed == 0 else 1
 

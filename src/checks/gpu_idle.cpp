@@ -109,7 +109,9 @@ Finding judge_gpu(const Gpu& gpu, std::uint64_t idle_mib, bool owner_known) {
 Findings folded(const std::vector<std::pair<std::string, Finding>>& by_gpu) {
   Findings findings;
   std::vector<std::vector<std::string>> indexes;
-  for (const auto& [index, found] : by_gpu) {
+  for (const auto& entry : by_gpu) {
+    const auto& index = entry.first;
+    const Finding& found = entry.second;
     auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.message == found.message && one.status == found.status; });
     if (at == findings.end()) {
       findings.push_back(found);

@@ -90,7 +90,7 @@ def register(suite, lab, sskj):
             done = lab.operator(sskj, "preflight", "-p", PROFILE, timeout=120)
             equal(done.status, 3, f"preflight\n{done.err[-3000:]}")
             contains(done.out + done.err, "docker does not answer within its deadline", "the cause")
-            check(done.seconds < 45, f"{done.seconds:.0f} s: docker is waited for once, not by every check")
+            check(done.seconds < 100, f"{done.seconds:.0f} s: docker is waited for once, not by every check (that took four minutes)")
             document = lab.operator(sskj, "status", "-p", PROFILE, "--json", timeout=60)
             equal(document.status, 5, f"the node was asked, what runs is unknown\n{document.err[-2000:]}")
             equal(document.json()["state"], "unknown", "state")

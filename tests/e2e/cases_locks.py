@@ -138,6 +138,7 @@ def register(suite, lab, sskj):
 
     @suite.case
     def ensure_keeps_what_another_version_started():
+        lab.operator(sskj, "start", "-p", PROFILE, "--yes", "--ensure").exits(0)
         before = ids()
         newer = other_version()
         lab.operator(newer, "start", "-p", PROFILE, "--yes", "--ensure").exits(0)
@@ -230,7 +231,7 @@ def register(suite, lab, sskj):
     @suite.case
     def an_account_of_the_docker_group_and_root_see_each_other():
         for number in NODES:
-            lab.node(number, "sh", "-c", "id ops 2>/dev/null || useradd -m -s /bin/sh -G docker ops; install -d -o ops -m 700 /home/ops/.ssh; cp /root/.ssh/authorized_keys /home/ops/.ssh/; chown ops /home/ops/.ssh/authorized_keys").exits(0)
+            lab.node(number, "sh", "-c", "id ops 2>/dev/null || useradd -m -s /bin/sh -G docker ops; chgrp docker /var/run/docker.sock; install -d -o ops -m 700 /home/ops/.ssh; cp /root/.ssh/authorized_keys /home/ops/.ssh/; chown ops /home/ops/.ssh/authorized_keys").exits(0)
         as_ops = [word for rank in range(len(NODES)) for word in ("--set", f"NODE_{rank}_USER=ops")]
         first = lab.begin(sskj, "restart", "-p", PROFILE, "--yes", "-o", "ndjson")
         try:
