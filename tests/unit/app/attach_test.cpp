@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "history.hpp"
@@ -27,6 +28,15 @@ struct Said {
   ExitCode code = ExitCode::internal;
   [[nodiscard]] json document() const { return json::parse(out); }
 };
+
+/// Whether a process has a handler of its own for a signal.
+bool catches(pid_t process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigCgt:")) return ((std::stoull(line.substr(7), nullptr, 16) >> static_cast<unsigned>(signal - 1)) & 1U) != 0;
+  }
+  return false;
+}
 
 class AttachTest : public testing::Test {
  protected:
@@ -199,7 +209,7 @@ TEST_F(AttachTest, A_signal_and_the_timeout_leave_the_run_alone) {
   const pid_t killer = ::fork();
   ASSERT_GE(killer, 0);
   if (killer == 0) {
-    ::usleep(300'000);
+    for (int i = 0; i < 1000 && !catches(::getppid(), SIGINT); ++i) ::usleep(20'000);
     ::kill(::getppid(), SIGINT);
     ::_exit(0);
   }
