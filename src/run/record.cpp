@@ -174,6 +174,7 @@ std::vector<std::string> list_runs(const std::string& runs_directory) {
   }
   std::sort(entries.begin(), entries.end());
   std::vector<std::string> ids;
+  ids.reserve(entries.size());
   for (Entry& entry : entries) ids.push_back(std::move(entry.id));
   return ids;
 }
