@@ -49,7 +49,7 @@ def register(suite, lab, sskj):
             pulse = health_all_the_while() if before else None
             lab.fault(fault, node, *more)
             try:
-                done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", timeout=120)
+                done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", timeout=300)
                 equal(done.status, code, f"exit code\n{done.err[-3000:]}")
                 contains(done.out + done.err, text, "the message names what is wrong")
             finally:
@@ -92,7 +92,7 @@ def register(suite, lab, sskj):
     def a_rank_that_dies_fails_the_start_within_seconds():
         lab.fault("engine-exit", 7, "weights")
         try:
-            done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", timeout=120)
+            done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", timeout=300)
             check(done.status in (1, 5), f"exit 1 or 5, got {done.status}\n{done.err[-3000:]}")
             contains(done.out + done.err, "174.1.60.7", "the node is named")
             check(done.seconds < 60, f"within seconds, not minutes: {done.seconds:.0f} s")
