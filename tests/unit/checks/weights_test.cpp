@@ -104,6 +104,22 @@ TEST_F(Weights, Git_lfs_pointers_and_damaged_headers_are_named) {
   }
 }
 
+TEST_F(Weights, A_header_without_its_last_brace_is_named) {
+  auto file = shard(5, 64);
+  file[8 + static_cast<std::size_t>(static_cast<unsigned char>(file[0])) + 256 * static_cast<std::size_t>(static_cast<unsigned char>(file[1])) - 1] = ' ';
+  write_file(dir() / name_of(2), file);
+  EXPECT_NE(said().find("fail: shards have a broken safetensors header: " + name_of(2)), std::string::npos) << said();
+}
+
+TEST_F(Weights, One_that_cannot_be_read_is_unknown_and_hides_no_other) {
+  fs::remove(dir() / name_of(1));
+  fs::create_directory(dir() / name_of(1));
+  fs::resize_file(dir() / name_of(3), fs::file_size(dir() / name_of(3)) - 1);
+  const auto text = said();
+  EXPECT_NE(text.find("unknown: weights cannot be read: " + name_of(1)), std::string::npos) << text;
+  EXPECT_NE(text.find("fail: shards are truncated: " + name_of(3)), std::string::npos) << text;
+}
+
 TEST_F(Weights, A_sum_other_than_total_size_is_an_integrity_failure_that_can_be_skipped) {
   index_["metadata"]["total_size"] = 961;
   write_index();
