@@ -1,3 +1,27 @@
+# One precompiled header for everything of ours: parsing nlohmann/json, fmt and the standard library is most of an unoptimised build. It hides missing
+# includes, so the release and dev builds do without and keep every file honest.
+function(sskj_precompile target flavour)
+  if(NOT SSKJ_PCH)
+    return()
+  endif()
+  set(headers <nlohmann/json.hpp> <fmt/format.h> <tl/expected.hpp> <algorithm> <chrono> <filesystem> <fstream> <functional> <map> <memory> <optional>
+              <random> <ranges> <set> <span> <sstream> <string> <variant> <vector>)
+  set(libraries sskj::json sskj::fmt sskj::expected)
+  if(flavour STREQUAL "tests")
+    list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+    list(APPEND libraries GTest::gmock)
+  endif()
+  if(NOT TARGET sskj_pch_${flavour})
+    set(empty "${PROJECT_BINARY_DIR}/sskj_pch_${flavour}.cpp")
+    file(WRITE "${empty}" "")
+    add_library(sskj_pch_${flavour} OBJECT "${empty}")
+    target_link_libraries(sskj_pch_${flavour} PRIVATE sskj_settings sskj_warnings ${libraries})
+    target_precompile_headers(sskj_pch_${flavour} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM sskj_pch_${flavour})
+  target_link_libraries(${target} PRIVATE ${libraries}) # the same definitions and include paths as the header was made with
+endfunction()
+
 # sskj_module(NAME SOURCES a.cpp b.cpp DEPS core plan LIBS sskj::json): one static library per module, linked PUBLIC to the modules it may use.
 function(sskj_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
@@ -8,6 +32,7 @@ function(sskj_module name)
     target_link_libraries(sskj_${name} PUBLIC sskj_${dep})
   endforeach()
   target_link_libraries(sskj_${name} PRIVATE ${arg_LIBS})
+  sskj_precompile(sskj_${name} src)
 endfunction()
 
 # sskj_test(NAME SOURCES a.cpp DEPS core LIBS sskj::json LABELS unit): one test program, found by CTest with all its cases.
@@ -21,6 +46,13 @@ function(sskj_test name)
     target_link_libraries(${name} PRIVATE sskj_${dep})
   endforeach()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  sskj_precompile(${name} tests)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${name} PRIVATE -O0) # what is optimised is what is tested, not the test
+  endif()
+  if(SSKJ_UNITY_TESTS)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
 endfunction()

@@ -3,6 +3,8 @@ option(SSKJ_STATIC "Link the binary fully static" OFF)
 option(SSKJ_TESTS "Build the tests" OFF)
 option(SSKJ_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(SSKJ_WERROR "Treat warnings as errors" OFF)
+option(SSKJ_PCH "Parse the big third-party headers once (clang; for builds of everything, e.g. in CI)" OFF)
+option(SSKJ_UNITY_TESTS "Compile the files of a test program together (for builds of everything; a name may then not be defined in two of them)" OFF)
 set(SSKJ_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined (links dynamically)")
 set(SSKJ_DEPS "${CMAKE_CURRENT_SOURCE_DIR}/build/deps" CACHE PATH "Prefix with libssh2 and cpp-httplib (scripts/deps)")
 if(DEFINED ENV{SSKJ_DEPS} AND NOT "$ENV{SSKJ_DEPS}" STREQUAL "")
@@ -17,7 +19,7 @@ if(SSKJ_STATIC AND SSKJ_SANITIZE)
 endif()
 
 find_program(SSKJ_CCACHE ccache)
-if(SSKJ_CCACHE)
+if(SSKJ_CCACHE AND NOT SSKJ_PCH) # a precompiled header changes with every build: nothing could be found again
   set(CMAKE_CXX_COMPILER_LAUNCHER "${SSKJ_CCACHE}")
 endif()
 

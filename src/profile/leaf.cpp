@@ -23,7 +23,7 @@ std::string shown(std::string_view text) {
 
 class Reader {
  public:
-  Reader(const Row& row, const Value& value, const std::string& path, Diagnostics& diagnostics, Places& where)
+  Reader(const Row& row, const Value& value, const std::string& path, Diagnostics& diagnostics, Origins& where)
       : row_(row), value_(value), path_(path), diagnostics_(diagnostics), where_(where) {}
 
   std::optional<Leaf> run() {
@@ -341,12 +341,12 @@ class Reader {
   const Value& value_;
   const std::string& path_;
   Diagnostics& diagnostics_;
-  Places& where_;
+  Origins& where_;
 };
 
 }  // namespace
 
-std::optional<Leaf> read_leaf(const Row& row, const Value& value, const std::string& path, Diagnostics& diagnostics, Places& where) {
+std::optional<Leaf> read_leaf(const Row& row, const Value& value, const std::string& path, Diagnostics& diagnostics, Origins& where) {
   return Reader(row, value, path, diagnostics, where).run();
 }
 

@@ -7,12 +7,12 @@
 namespace sskj::app {
 namespace {
 
-ParsedRequest parse(std::vector<std::string> argv) {
+ParsedRequest parse_set(std::vector<std::string> argv) {
   return parse_request(argv, [](const std::string&) { return std::nullopt; });
 }
 
 Diagnostics errors_of(const std::string& set) {
-  const auto parsed = parse({"status", "-p", "lab_smoke", "--set", set});
+  const auto parsed = parse_set({"status", "-p", "lab_smoke", "--set", set});
   EXPECT_TRUE(parsed.request) << set;
   profile::ParseOptions options;
   options.file = "test.env";
@@ -23,9 +23,9 @@ Diagnostics errors_of(const std::string& set) {
 }
 
 TEST(SetFlag, Without_a_value_names_the_nearest_key) {
-  EXPECT_EQ(parse({"status", "-p", "x", "--set", "PROT"}).error->hint, "write --set PORT=VALUE");
-  EXPECT_EQ(parse({"status", "-p", "x", "--set", "port"}).error->hint, "write --set PORT=VALUE");
-  EXPECT_NE(parse({"status", "-p", "x", "--set", "=5"}).error->hint.find("--set PORT=30001"), std::string::npos);
+  EXPECT_EQ(parse_set({"status", "-p", "x", "--set", "PROT"}).error->hint, "write --set PORT=VALUE");
+  EXPECT_EQ(parse_set({"status", "-p", "x", "--set", "port"}).error->hint, "write --set PORT=VALUE");
+  EXPECT_NE(parse_set({"status", "-p", "x", "--set", "=5"}).error->hint.find("--set PORT=30001"), std::string::npos);
 }
 
 TEST(SetFlag, An_unknown_key_points_at_the_flag_and_the_nearest_key) {

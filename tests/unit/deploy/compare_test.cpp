@@ -15,17 +15,17 @@ namespace {
 using namespace sskj::deploy::testing;  // NOLINT(google-build-using-namespace)
 using Json = nlohmann::json;
 
-const std::string k_data = std::string(SSKJ_SOURCE_DIR) + "/tests/data/inspect/";
+const std::string k_inspect_data = std::string(SSKJ_SOURCE_DIR) + "/tests/data/inspect/";
 constexpr const char* k_image_id = "sha256:3e78dd8e3b160ba4275c94aa5b2c30b5cd6e507cb224948452de79ec03031fda";
 
 ContainerSpec recorded_spec() {
-  const Built built = build_file(k_data + "profile.env");
+  const Built built = build_file(k_inspect_data + "profile.env");
   EXPECT_FALSE(has_errors(built.diagnostics)) << report(built.diagnostics);
   return built.deployment.groups.at(0).ranks.at(1).spec;
 }
 
-Json recorded() { return Json::parse(read_file(k_data + "container.json").value()); }
-std::string image_env() { return read_file(k_data + "image_env.json").value(); }
+Json recorded() { return Json::parse(read_file(k_inspect_data + "container.json").value()); }
+std::string image_env() { return read_file(k_inspect_data + "image_env.json").value(); }
 
 std::vector<FieldDiff> diffs(const ContainerSpec& spec, const Json& inspect) {
   auto out = compare(spec, inspect.dump(), image_env(), k_image_id);

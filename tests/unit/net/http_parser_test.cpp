@@ -39,14 +39,14 @@ Parsed parse(const std::string& text, std::size_t step, bool head_request = fals
   return parsed;
 }
 
-struct Answer {
+struct ReadCase {
   std::string name, text;
   int status;
   std::string body;
   bool head_request = false;
 };
 
-class Answers : public ::testing::TestWithParam<Answer> {};
+class Answers : public ::testing::TestWithParam<ReadCase> {};
 
 TEST_P(Answers, Are_read_whatever_the_pieces) {
   const auto& answer = GetParam();
@@ -61,15 +61,15 @@ TEST_P(Answers, Are_read_whatever_the_pieces) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Answers,
-    ::testing::Values(Answer{"content_length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello"},
-                      Answer{"empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200, ""},
-                      Answer{"until_close", "HTTP/1.0 200 OK\r\n\r\nall there is", 200, "all there is"},
-                      Answer{"no_content", "HTTP/1.1 204 No Content\r\n\r\n", 204, ""},
-                      Answer{"unavailable", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\nno", 503, "no"},
-                      Answer{"chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n", 200, "hello, world"},
-                      Answer{"chunked_with_trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: 1\r\n\r\n", 200, "a"},
-                      Answer{"interim_then_final", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx", 201, "x"},
-                      Answer{"head_request", "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n", 200, "", true}),
+    ::testing::Values(ReadCase{"content_length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello"},
+                      ReadCase{"empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200, ""},
+                      ReadCase{"until_close", "HTTP/1.0 200 OK\r\n\r\nall there is", 200, "all there is"},
+                      ReadCase{"no_content", "HTTP/1.1 204 No Content\r\n\r\n", 204, ""},
+                      ReadCase{"unavailable", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\nno", 503, "no"},
+                      ReadCase{"chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n", 200, "hello, world"},
+                      ReadCase{"chunked_with_trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: 1\r\n\r\n", 200, "a"},
+                      ReadCase{"interim_then_final", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx", 201, "x"},
+                      ReadCase{"head_request", "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n", 200, "", true}),
     [](const auto& answer) { return answer.param.name; });
 
 TEST(ResponseParserFields, Come_in_lower_case_and_order) {

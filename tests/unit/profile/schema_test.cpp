@@ -61,7 +61,7 @@ TEST(Schema, Default_texts_say_what_the_struct_holds) {
       continue;  // a group's role is its name
     }
     Diagnostics diagnostics;
-    Places where;
+    Origins where;
     const auto read = read_leaf(row, scalar(std::string(row.default_text), {}), std::string(row.path), diagnostics, where);
     ASSERT_TRUE(read.has_value()) << row.path;
     const auto member = member_default(row.field);

@@ -11,7 +11,6 @@
 namespace sskj::ssh {
 namespace {
 
-using run::Stream;
 
 const std::string k_key = "\x1esskj:0123456789abcdef";
 
@@ -25,13 +24,13 @@ struct Decoded {
 Decoded decode(const std::string& out, const std::string& err, std::size_t step) {
   Decoded decoded;
   Decoder decoder(k_key);
-  const auto emit = [&](Stream stream, std::string_view bytes) { (stream == Stream::out ? decoded.out : decoded.err).append(bytes); };
+  const auto emit = [&](run::Stream stream, std::string_view bytes) { (stream == run::Stream::out ? decoded.out : decoded.err).append(bytes); };
   for (std::size_t at = 0; at < std::max(out.size(), err.size()); at += step) {
     if (at < out.size()) {
-      decoder.feed(Stream::out, std::string_view(out).substr(at, step), emit);
+      decoder.feed(run::Stream::out, std::string_view(out).substr(at, step), emit);
     }
     if (at < err.size()) {
-      decoder.feed(Stream::err, std::string_view(err).substr(at, step), emit);
+      decoder.feed(run::Stream::err, std::string_view(err).substr(at, step), emit);
     }
   }
   decoder.finish(emit);
@@ -153,7 +152,7 @@ class BootstrapShells : public ::testing::TestWithParam<std::string> {
     std::size_t sent = 0;
     Ended ended;
     Decoder decoder(k_key);
-    const auto emit = [&](Stream stream, std::string_view piece) { (stream == Stream::out ? ended.text.out : ended.text.err).append(piece); };
+    const auto emit = [&](run::Stream stream, std::string_view piece) { (stream == run::Stream::out ? ended.text.out : ended.text.err).append(piece); };
     net::ProcessSpec spec;
     spec.argv = {GetParam(), "-c", bootstrap_command(false)};
     spec.stdin_pipe = spec.new_session = true;
@@ -165,7 +164,7 @@ class BootstrapShells : public ::testing::TestWithParam<std::string> {
       }
     };
     net::ProcessHandlers handlers;
-    handlers.output = [&](int stream, std::string_view piece) { decoder.feed(stream == 1 ? Stream::out : Stream::err, piece, emit); };
+    handlers.output = [&](int stream, std::string_view piece) { decoder.feed(stream == 1 ? run::Stream::out : run::Stream::err, piece, emit); };
     handlers.writable = write;
     handlers.exited = [&](net::ExitStatus status) {
       ended.status = status;
@@ -226,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(Shells, BootstrapShells, ::testing::Values("sh", "bash"
 
 TEST(NoTrailerTest, Lost_unless_the_shell_failed_before_the_mark) {
   Decoder fresh(k_key), begun(k_key);
-  begun.feed(Stream::err, k_key + "(", [](Stream, std::string_view) {});
+  begun.feed(run::Stream::err, k_key + "(", [](run::Stream, std::string_view) {});
   EXPECT_TRUE(std::holds_alternative<run::Lost>(no_trailer("n", false, begun, {1, ""})));
   EXPECT_TRUE(std::holds_alternative<run::Lost>(no_trailer("n", false, fresh, {0, ""}))) << "0 is also what a broken connection gives";
   EXPECT_TRUE(std::holds_alternative<run::NotRun>(no_trailer("n", false, fresh, {1, ""})));
@@ -235,8 +234,8 @@ TEST(NoTrailerTest, Lost_unless_the_shell_failed_before_the_mark) {
 
 TEST(NoTrailerTest, Sudo_is_named_with_what_it_said) {
   Decoder decoder(k_key);
-  decoder.feed(Stream::err, "sudo: a password is required\n", [](Stream, std::string_view) {});
-  decoder.finish([](Stream, std::string_view) {});
+  decoder.feed(run::Stream::err, "sudo: a password is required\n", [](run::Stream, std::string_view) {});
+  decoder.finish([](run::Stream, std::string_view) {});
   const auto outcome = no_trailer("n", true, decoder, {1, ""});
   const auto& error = std::get<run::NotRun>(outcome).error;
   EXPECT_EQ(error.code, Errc::auth);

@@ -23,7 +23,7 @@ std::string blob(const std::string& type, const std::string& payload) {
 }
 std::string line(const std::string& names, const std::string& type, const std::string& payload) { return names + " " + type + " " + base64_encode(blob(type, payload)); }
 
-const std::string k_key = blob("ssh-ed25519", "node key");
+const std::string k_host_key = blob("ssh-ed25519", "node key");
 
 KnownHosts hosts_of(const std::string& text) {
   KnownHosts hosts;
@@ -63,18 +63,18 @@ TEST(ParseTest, Comments_blank_lines_CRLF_tabs_and_trailing_comments_are_fine) {
   ASSERT_EQ(hosts.entries.size(), 2U);
   EXPECT_TRUE(hosts.problems.empty());
   EXPECT_EQ(hosts.entries[0].at.line, 3U);
-  EXPECT_EQ(check_host_key(hosts, "node1", k_key).verdict, KeyVerdict::match);
+  EXPECT_EQ(check_host_key(hosts, "node1", k_host_key).verdict, KeyVerdict::match);
 }
 
 TEST(ParseTest, Malformed_lines_are_warnings_and_the_rest_counts) {
-  const auto hosts = hosts_of("node1 ssh-ed25519\nnode1 ssh-ed25519 !!!\n@strange node1 ssh-ed25519 AAAA\nnode1 ssh-rsa " + base64_encode(k_key) + "\n" +
+  const auto hosts = hosts_of("node1 ssh-ed25519\nnode1 ssh-ed25519 !!!\n@strange node1 ssh-ed25519 AAAA\nnode1 ssh-rsa " + base64_encode(k_host_key) + "\n" +
                               line("node1", "ssh-ed25519", "node key") + "\n");
   ASSERT_EQ(hosts.problems.size(), 4U);
   for (std::size_t i = 0; i < hosts.problems.size(); ++i) {
     EXPECT_EQ(hosts.problems[i].at, (SourceRef{"known", i + 1, 0}));
     EXPECT_EQ(hosts.problems[i].severity, Severity::warning);
   }
-  EXPECT_EQ(check_host_key(hosts, "node1", k_key).verdict, KeyVerdict::match);
+  EXPECT_EQ(check_host_key(hosts, "node1", k_host_key).verdict, KeyVerdict::match);
 }
 
 // Verdicts -----------------------------------------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ struct Case {
 };
 class Verdicts : public ::testing::TestWithParam<Case> {};
 TEST_P(Verdicts, Are_right) {
-  const auto check = check_host_key(hosts_of(GetParam().known), GetParam().asked, k_key);
+  const auto check = check_host_key(hosts_of(GetParam().known), GetParam().asked, k_host_key);
   EXPECT_EQ(check.verdict, GetParam().verdict);
   EXPECT_EQ(check.other_type, GetParam().other_type);
   EXPECT_EQ(check.entry ? check.entry->at.line : 0, GetParam().at_line);
@@ -127,19 +127,19 @@ HostKeyContext context() { return {"node-1", "[10.0.0.1]:2222", "10.0.0.1", 2222
 
 TEST(PolicyTest, Match_goes_on_under_each) {
   for (const auto policy : {HostKeyPolicy::strict, HostKeyPolicy::accept_new, HostKeyPolicy::pinned}) {
-    const auto judged = judge_host_key({KeyVerdict::match, {}, false}, policy, context(), k_key);
+    const auto judged = judge_host_key({KeyVerdict::match, {}, false}, policy, context(), k_host_key);
     ASSERT_TRUE(judged);
     EXPECT_FALSE(*judged) << "nothing to add";
   }
 }
 
 TEST(PolicyTest, Only_accept_new_takes_an_unknown_key) {
-  EXPECT_TRUE(*judge_host_key({KeyVerdict::unknown, {}, false}, HostKeyPolicy::accept_new, context(), k_key));
+  EXPECT_TRUE(*judge_host_key({KeyVerdict::unknown, {}, false}, HostKeyPolicy::accept_new, context(), k_host_key));
   for (const auto policy : {HostKeyPolicy::strict, HostKeyPolicy::pinned}) {
-    const auto judged = judge_host_key({KeyVerdict::unknown, {}, false}, policy, context(), k_key);
+    const auto judged = judge_host_key({KeyVerdict::unknown, {}, false}, policy, context(), k_host_key);
     ASSERT_FALSE(judged);
     EXPECT_EQ(judged.error().code, Errc::host_key);
-    EXPECT_NE(judged.error().message.find("ED25519 " + fingerprint(k_key)), std::string::npos);
+    EXPECT_NE(judged.error().message.find("ED25519 " + fingerprint(k_host_key)), std::string::npos);
     EXPECT_NE(judged.error().hint.find("ssh-keyscan -p 2222 10.0.0.1 >> '/home/me/.ssh/known hosts'"), std::string::npos) << judged.error().hint;
   }
 }
@@ -147,12 +147,12 @@ TEST(PolicyTest, Only_accept_new_takes_an_unknown_key) {
 TEST(PolicyTest, None_takes_a_changed_or_revoked_key_or_a_second_type) {
   const KnownHost entry{Marker::none, "node1", "ssh-ed25519", blob("ssh-ed25519", "another key"), {"/etc/known", 7, 0}};
   for (const auto policy : {HostKeyPolicy::strict, HostKeyPolicy::accept_new, HostKeyPolicy::pinned}) {
-    const auto changed = judge_host_key({KeyVerdict::changed, entry, false}, policy, context(), k_key);
+    const auto changed = judge_host_key({KeyVerdict::changed, entry, false}, policy, context(), k_host_key);
     ASSERT_FALSE(changed);
     EXPECT_NE(changed.error().message.find("/etc/known:7"), std::string::npos);
     EXPECT_NE(changed.error().hint.find("ssh-keygen -f /etc/known -R '[10.0.0.1]:2222'"), std::string::npos) << changed.error().hint;
-    EXPECT_FALSE(judge_host_key({KeyVerdict::revoked, entry, false}, policy, context(), k_key));
-    EXPECT_FALSE(judge_host_key({KeyVerdict::unknown, entry, true}, policy, context(), k_key));
+    EXPECT_FALSE(judge_host_key({KeyVerdict::revoked, entry, false}, policy, context(), k_host_key));
+    EXPECT_FALSE(judge_host_key({KeyVerdict::unknown, entry, true}, policy, context(), k_host_key));
   }
 }
 
@@ -175,7 +175,7 @@ class Append : public ::testing::Test {
 };
 
 TEST_F(Append, Makes_file_and_directory_private) {
-  ASSERT_TRUE(append_known_host(file, "node1", k_key, false));
+  ASSERT_TRUE(append_known_host(file, "node1", k_host_key, false));
   EXPECT_EQ(text(), k_same + "\n");
   struct stat info {};
   ASSERT_EQ(::stat(file.c_str(), &info), 0);
@@ -185,25 +185,25 @@ TEST_F(Append, Makes_file_and_directory_private) {
 TEST_F(Append, Keeps_what_is_there_also_without_a_last_newline) {
   std::filesystem::create_directories(directory + "/new");
   std::ofstream(file) << "# mine\n@revoked x y z";
-  ASSERT_TRUE(append_known_host(file, "node1", k_key, false));
+  ASSERT_TRUE(append_known_host(file, "node1", k_host_key, false));
   EXPECT_EQ(text(), "# mine\n@revoked x y z\n" + k_same + "\n");
 }
 
 TEST_F(Append, Hashed_name_is_found_again_and_not_readable) {
-  ASSERT_TRUE(append_known_host(file, "[10.0.0.1]:2222", k_key, true));
+  ASSERT_TRUE(append_known_host(file, "[10.0.0.1]:2222", k_host_key, true));
   EXPECT_EQ(text().find("10.0.0.1"), std::string::npos);
-  EXPECT_EQ(check_host_key(load_known_hosts({file, directory + "/missing"}), "[10.0.0.1]:2222", k_key).verdict, KeyVerdict::match);
+  EXPECT_EQ(check_host_key(load_known_hosts({file, directory + "/missing"}), "[10.0.0.1]:2222", k_host_key).verdict, KeyVerdict::match);
 }
 
 TEST_F(Append, Failure_names_the_file) {
-  const auto failed = append_known_host(directory + "/a/b/c", "node1", k_key, false);
+  const auto failed = append_known_host(directory + "/a/b/c", "node1", k_host_key, false);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::host_key);
   EXPECT_NE(failed.error().message.find(directory + "/a/b/c"), std::string::npos);
 }
 
 TEST(BlobTest, Type_and_label) {
-  EXPECT_EQ(key_type(k_key), "ssh-ed25519");
+  EXPECT_EQ(key_type(k_host_key), "ssh-ed25519");
   EXPECT_EQ(key_type(""), "");
   EXPECT_EQ(key_type(std::string("\xff\xff\xff\xff", 4)), "");
   EXPECT_EQ(key_type_label("ecdsa-sha2-nistp384"), "ECDSA");

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "streams.hpp"
+
 namespace sskj::view {
 namespace {
 
@@ -12,11 +14,6 @@ using nlohmann::json;
 const Diagnostics k_diagnostics{{Severity::error, "unknown-key", "unknown key IMAGEE", "did you mean IMAGE?", {"bad.env", 2, 1}, ""},
                                 {Severity::warning, "lint.nccl-algo-set", "NCCL_ALGO is set", "", {"bad.env", 7, 0}, "manual section 9"},
                                 {Severity::note, "", "evil \x1b[2J", "", {}, ""}};
-
-struct Streams {
-  std::string out, err;
-  Output output{string_stream(out), string_stream(err), false, false, false, 80, 24};
-};
 
 TEST(Diagnostics, Name_file_line_column_hint_and_reference) {
   EXPECT_EQ(diagnostics_text(k_diagnostics, false),

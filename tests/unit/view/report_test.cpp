@@ -16,10 +16,10 @@ TEST(StatusReport, What_is_not_known_is_never_shown_as_good) {
 }
 
 TEST(StatusReport, Takes_members_of_any_type) {
-  for (const char* json : {"{}", "[]", "null", "3", R"({"groups":3,"lock":[],"problems":{"a":1}})", R"({"groups":[3,{"ranks":"x"},{"ranks":[null,[],{"rank":{},"diff":[1]}]}]})",
+  for (const char* document : {"{}", "[]", "null", "3", R"({"groups":3,"lock":[],"problems":{"a":1}})", R"({"groups":[3,{"ranks":"x"},{"ranks":[null,[],{"rank":{},"diff":[1]}]}]})",
                            R"({"problems":[1,null,{"message":2,"hint":[]}]})"}) {
-    EXPECT_FALSE(report_text("status", json, false).empty()) << json;
-    EXPECT_FALSE(report_text("smoke", json, true).empty()) << json;
+    EXPECT_FALSE(report_text("status", document, false).empty()) << document;
+    EXPECT_FALSE(report_text("smoke", document, true).empty()) << document;
   }
 }
 

@@ -7,22 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios.hpp"
+#include "streams.hpp"
 
 namespace sskj::view {
 namespace {
 
 using nlohmann::json;
-
-struct Streams {
-  std::string out, err;
-  Output output{string_stream(out), string_stream(err), false, false, false, 80, 24};
-};
-
-Options as(Format format) {
-  Options options;
-  options.format = format;
-  return options;
-}
 
 std::array<RunRow, 5> rows() {
   return {RunRow{"20260105-000000-0005", "start", "kimi3", "k", "2026-01-05T00:00:00Z", Millis{61'000}, "running", {}, false, "/r/5", "sskj start -p k", 17},

@@ -6,23 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios.hpp"
+#include "streams.hpp"
 #include "sskj/view/plan_view.hpp"
 
 namespace sskj::view {
 namespace {
 
 using nlohmann::json;
-
-struct Streams {
-  std::string out, err;
-  Output output{string_stream(out), string_stream(err), false, false, false, 80, 24};
-};
-
-Options as(Format format) {
-  Options options;
-  options.format = format;
-  return options;
-}
 
 TEST(Profiles, Show_second_names_as_such) {
   const std::array rows{ProfileRow{"pro6000/kimi3", "embedded", "K3 on four nodes", ""}, ProfileRow{"kimi3", "embedded", "", "pro6000/kimi3"}};
