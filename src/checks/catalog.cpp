@@ -7,8 +7,9 @@ namespace sskj::checks {
 
 std::span<const Check> catalog() {
   static const std::array rows{
-      docker_check(), image_check(),  names_check(),        gpu_count_check(),   gpu_idle_check(),
-      ports_check(),  mounts_check(), data_address_check(), disk_docker_check(), disk_cache_check(), weights_check(),
+#define SSKJ_CHECK(name) name##_check(),
+#include "catalog.def"
+#undef SSKJ_CHECK
   };
   return rows;
 }
@@ -19,12 +20,13 @@ const Check* find(std::string_view id) {
   return at == all.end() ? nullptr : &*at;
 }
 
-std::span<const Agreement> agreements() {
-  static constexpr std::array rows{
-      Agreement{"image-id", "the image's id", Errc::integrity, "pull or load one and the same image on all nodes"},
-      Agreement{"weights-bytes", "the size of the weights", Errc::integrity, "copy the weights again from the node that is right"},
-  };
-  return rows;
+const std::vector<Agreement>& agreements() {
+  static const auto all = [] {
+    std::vector<Agreement> found;
+    for (const auto& check : catalog()) found.insert(found.end(), check.agreements.begin(), check.agreements.end());
+    return found;
+  }();
+  return all;
 }
 
 NodeView view_of(const deploy::Deployment& deployment, const plan::Node& node, bool adopt) {
@@ -37,10 +39,11 @@ NodeView view_of(const deploy::Deployment& deployment, const plan::Node& node, b
   return view;
 }
 
-plan::CheckNode make_check(const NodeView& view, std::span<const std::string> skip) {
+plan::CheckNode make_check(const NodeView& view, std::span<const std::string> skip, Scope scope) {
   std::vector<Selected> selected;
   Json expectation{{"checks", Json::array()}, {"skipped", Json::array()}};
   for (const auto& check : catalog()) {
+    if (check.scope > scope) continue;
     auto probe = check.probe(view);
     if (!probe) continue;
     if (std::find(skip.begin(), skip.end(), check.id) != skip.end()) {

@@ -62,6 +62,8 @@ std::vector<Fact> facts(const Output& output) {
   return all;
 }
 
+constexpr Agreement k_agreements[] = {{"image-id", "the image's id", Errc::integrity, "pull or load one and the same image on all nodes"}};
+
 }  // namespace
 
 Check image_check() {
@@ -74,7 +76,8 @@ Check image_check() {
           .body = k_body,
           .probe = probe,
           .judge = judge,
-          .facts = facts};
+          .facts = facts,
+          .agreements = k_agreements};
 }
 
 }  // namespace sskj::checks

@@ -105,6 +105,7 @@ std::vector<run::Finding> disagreements(const Agreement& about, const std::vecto
       odd.check = about.fact;
       odd.node = node;
       odd.failure = about.failure;
+      odd.status = about.status;
       findings.push_back(std::move(odd));
     }
   }
@@ -136,9 +137,10 @@ run::Verdict judge_agreement(const plan::Stage& stage, std::string_view expectat
       for (auto& odd : disagreements(about, seen)) verdict.findings.push_back(std::move(odd));
     }
   }
-  verdict.ok = verdict.findings.empty();
+  const auto worst = std::find_if(verdict.findings.begin(), verdict.findings.end(), blocks);
+  verdict.ok = worst == verdict.findings.end();
   if (!verdict.ok) {
-    const auto& first = verdict.findings.front();
+    const auto& first = *worst;
     verdict.error = error_of({first}, first.node + ": ");
     verdict.error->message += ": expected " + first.expected + ", got " + first.got;
   }

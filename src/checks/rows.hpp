@@ -1,4 +1,4 @@
-// The functions that make the rows of catalog.cpp; one per file.
+// The functions that make the rows of catalog.def; one per file.
 #pragma once
 
 #include <algorithm>
@@ -7,16 +7,8 @@
 
 namespace sskj::checks {
 
-Check docker_check();
-Check image_check();
-Check gpu_count_check();
-Check gpu_idle_check();
-Check ports_check();
-Check weights_check();
-Check mounts_check();
-Check disk_docker_check();
-Check disk_cache_check();
-Check data_address_check();
-Check names_check();
+#define SSKJ_CHECK(name) Check name##_check();
+#include "catalog.def"
+#undef SSKJ_CHECK
 
 }  // namespace sskj::checks

@@ -192,6 +192,8 @@ std::vector<Fact> facts(const Output& output) {
   return all;
 }
 
+constexpr Agreement k_agreements[] = {{"weights-bytes", "the size of the weights", Errc::integrity, "copy the weights again from the node that is right"}};
+
 }  // namespace
 
 Check weights_check() {
@@ -204,7 +206,8 @@ Check weights_check() {
           .body = k_body,
           .probe = probe,
           .judge = judge,
-          .facts = facts};
+          .facts = facts,
+          .agreements = k_agreements};
 }
 
 }  // namespace sskj::checks

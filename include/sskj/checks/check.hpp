@@ -2,9 +2,10 @@
 //
 // A check is a read-only probe (POSIX sh, a constant body with values assigned on top) and a pure judge of what the probe printed. All probes of a node travel in one
 // script and one exec; the expectation travels in the plan as data, so that a saved plan needs no profile. Adding a check: one file in src/checks and one row in
-// catalog.cpp (tests fail until tests/data/checks/<id>/ holds its transcripts).
+// catalog.def (tests fail until tests/data/checks/<id>/ holds its transcripts).
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -61,9 +62,25 @@ struct Output {
   std::string first_line() const;
 };
 
-/// A value that must be the same on all nodes, read from a probe's output.
+/// A value that must be the same on all nodes, read from a probe's output. A name may carry a subject behind a blank ("mtu bond1"): each subject agrees by itself.
 struct Fact {
   std::string name, value;
+};
+
+/// A fact that all nodes must agree on.
+struct Agreement {
+  std::string_view fact;
+  std::string_view title;
+  Errc failure = Errc::preflight;
+  std::string_view remedy;
+  run::FindingStatus status = run::FindingStatus::fail;  ///< of the odd ones out: fail or warn
+};
+
+/// Which runs look at it.
+enum class Scope : std::uint8_t {
+  start,  ///< before every start, and by preflight
+  full,   ///< by preflight
+  deep,   ///< by preflight --deep: it creates a container or moves traffic
 };
 
 struct Check {
@@ -79,23 +96,20 @@ struct Check {
   /// Pure. Leaves `check` and `node` of the findings empty; an empty answer counts as unknown.
   std::vector<run::Finding> (*judge)(const nlohmann::json& expectation, const Output& output) = nullptr;
   std::vector<Fact> (*facts)(const Output& output) = nullptr;  ///< may be null
+  std::span<const Agreement> agreements = {};  ///< about its facts; static storage
+  Scope scope = Scope::start;
+  std::string_view follows = {};       ///< ids, blank-separated, of the checks whose failure makes this one fail, warn or know nothing too
 };
 
 /// The table, in the order in which probes run and findings are shown.
 std::span<const Check> catalog();
 const Check* find(std::string_view id);
 
-/// A fact that all nodes must agree on, for the stage's verdict.
-struct Agreement {
-  std::string_view fact;
-  std::string_view title;
-  Errc failure = Errc::preflight;
-  std::string_view remedy;
-};
-std::span<const Agreement> agreements();
+/// The agreements of all checks, in the order of the table.
+const std::vector<Agreement>& agreements();
 
-/// One CheckNode for a node: script with all probes that apply, and the expectation of each. `skip` ids are not probed and are shown as skipped.
-plan::CheckNode make_check(const NodeView& view, std::span<const std::string> skip);
+/// One CheckNode for a node: script with all probes up to `scope` that apply, and the expectation of each. `skip` ids are not probed and are shown as skipped.
+plan::CheckNode make_check(const NodeView& view, std::span<const std::string> skip, Scope scope = Scope::start);
 
 /// The script of `probes` alone (make_check uses it; tests too).
 struct Selected {
