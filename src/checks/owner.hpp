@@ -18,21 +18,18 @@ mine() {
   [ "$adopt" = 0 ] || printf '%s\n' "$names" | while IFS= read -r n; do docker ps -aq --no-trunc --filter "name=^/$n\$" 2>/dev/null; done
 }
 own_ids=$(mine) || echo nodocker
-own_pids=$(for c in $own_ids; do docker inspect -f '{{.State.Pid}} {{.Name}}' "$c" 2>/dev/null; done | grep -v '^0 ')
+own=$([ -z "$own_ids" ] || docker inspect -f '{{.Id}} {{.State.Pid}} {{.Name}}' $own_ids 2>/dev/null)
 whose() {
   c=$(sed -n 's/.*\([0-9a-f]\{64\}\).*/\1/p' "/proc/$1/cgroup" 2>/dev/null | head -n 1)
   if [ -n "$c" ]; then
+    n=$(printf '%s\n' "$own" | sed -n "s|^$c [0-9]* /*||p")
+    [ -n "$n" ] && { echo "own $n"; return; }
     n=$(docker inspect -f '{{.Name}}' "$c" 2>/dev/null); n=${n#/}
-    case "
-$own_ids
-" in *"
-$c
-"*) echo "own $n"; return;; esac
     [ -n "$n" ] && { echo "container $n"; return; }
   fi
   p=$1; hops=0
   while [ "${p:-0}" -gt 1 ] && [ "$hops" -lt 32 ]; do
-    n=$(printf '%s\n' "$own_pids" | sed -n "s|^$p /||p")
+    n=$(printf '%s\n' "$own" | sed -n "s|^[0-9a-f]* $p /*||p")
     [ -n "$n" ] && { echo "own $n"; return; }
     p=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$p/status" 2>/dev/null); hops=$((hops+1))
   done

@@ -8,13 +8,11 @@ namespace {
 
 // A socket with inode 0 has no process any more (TIME_WAIT, orphans): servers bind over it with SO_REUSEADDR. A connection that merely uses the port as its local
 // end blocks a bind as well as a listener does (gpustack#5181).
-// Without root, other users' descriptors are unreadable; then each container of ours is asked for the sockets of its own processes.
+// Without root, other users' descriptors are unreadable; then each container of ours is asked for the sockets of its own processes. An engine that serves holds
+// hundreds of connections: /proc is walked once, and a process counts once for a port.
 constexpr std::string_view k_body = R"sh(
 [ -r /proc/net/tcp ] || { echo "error /proc/net/tcp is unreadable"; echo end; exit 0; }
-holder() {
-  d=$(find /proc/[0-9]*/fd -lname "socket:\[$1\]" 2>/dev/null | head -n 1)
-  p=${d#/proc/}; p=${p%%/*}
-  if [ -n "$p" ]; then echo "$p $(whose "$p")"; return; fi
+hidden() {
   for c in $own_ids; do
     if timeout 5 docker exec "$c" sh -c 'ls -l /proc/[0-9]*/fd' 2>/dev/null | grep -q "socket:\[$1\]"; then
       n=$(docker inspect -f '{{.Name}}' "$c"); echo "- own ${n#/}"; return
@@ -22,15 +20,28 @@ holder() {
   done
   echo "- hidden uid $2"
 }
-for port in $ports; do
-  hex=$(printf '%04X' "$port")
-  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v p=":$hex" 'index($2, p) == length($2) - 4 && $10 != 0 {print $4, $10, $8}' | sort -u | head -n 20 |
-  while read -r state inode uid; do
-    case $state in 0A) s=listen;; 06) continue;; *) s=connection;; esac
-    echo "held $port $s $(holder "$inode" "$uid")"
-  done
-  echo "looked $port"
+held=$({
+  for port in $ports; do printf 'w :%04X %s\n' "$port" "$port"; done
+  find /proc/[0-9]*/fd -lname 'socket:*' -printf 'f %h %l\n' 2>/dev/null
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | sed 's/^/t /'
+} | awk '
+  $1 == "w" { port[$2] = $3; next }
+  $1 == "f" { split($2, part, "/"); gsub(/[^0-9]/, "", $3); if (!($3 in pid)) pid[$3] = part[3]; next }
+  {
+    p = substr($3, length($3) - 4)
+    if (!(p in port) || $11 == 0 || $5 == "06") next
+    who = ($11 in pid) ? pid[$11] : "-"
+    line = port[p] " " ($5 == "0A" ? "listen" : "connection") " " who " " (who == "-" ? $11 : 0) " " $9
+    if (!(line in seen) && n[p]++ < 20) { seen[line] = 1; print line }
+  }
+  END { print "all" }')
+case $held in *all) ;; *) echo "error /proc/net/tcp was not read to its end"; echo end; exit 0;; esac
+printf '%s\n' "$held" | while read -r port state pid inode uid; do
+  [ "$port" = all ] && continue
+  if [ "$pid" = - ]; then holder=$(hidden "$inode" "$uid"); else holder="$pid $(whose "$pid")"; fi
+  echo "held $port $state $holder"
 done
+for port in $ports; do echo "looked $port"; done
 echo end
 )sh";
 
