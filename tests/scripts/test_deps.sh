@@ -98,7 +98,7 @@ extra=()
 
 machine "$debian12"
 check Groups_add_their_lists 0 --print test bench
-has out "install clang-14 | clang"
+has out "install clang-tidy-14 | clang-tidy"
 has out "install pdsh"
 has out "install g++"
 check Bench_alone_needs_no_libraries 0 --print bench
