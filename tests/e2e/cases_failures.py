@@ -9,6 +9,7 @@ from harness import Failed, check, contains, equal
 
 # Phase at which the stand-in's rank fails -> the words that name this phase to an operator (whichever the log had shown last).
 PHASES = ["args", "dist", "weights", "kernels", "kv", "graphs", "http", "warmup"]
+FRONT = ("http", "warmup")  # only rank 0 comes to these
 QUICK = 10
 LAST = 10  # lines; a fatal one may be told before the rank wrote its very last
 
@@ -35,18 +36,19 @@ def register(suite, lab, sskj):
             equal(lab.node(number, "sh", "-c", "ls /var/lib/sskj/lock 2>/dev/null || true").out, "", f"node {number}: no lock")
 
     for phase in PHASES:
-        def exits(phase=phase):
-            lab.fault("engine-exit", 6, phase)
+        def exits(phase=phase, rank=0 if phase in FRONT else 1):
+            number = NODES[rank]
+            lab.fault("engine-exit", number, phase)
             try:
                 done = lab.operator(sskj, "start", "-p", PROFILE, "--yes", "--keep-failed", timeout=150)
                 check(done.status in (1, 5), f"exit code 1 (a step failed) or 5 (not ready), got {done.status}\n{done.err[-3000:]}")
-                contains(done.err, "174.1.60.6", "the node is named")
+                contains(done.err, f"174.1.60.{number}", "the node is named")
                 # Those of the rank itself, not only the container's end.
-                log = lab.node(6, "docker", "logs", f"{DEPLOYMENT}_node1").exits(0)
+                log = lab.node(number, "docker", "logs", f"{DEPLOYMENT}_node{rank}").exits(0)
                 last = [without_blanks(line) for line in (log.out + log.err).splitlines() if line.strip()][-LAST:]
                 shown = without_blanks(done.err)
                 check(any(line[-60:] in shown for line in last), f"one of the rank's last lines is shown: {last}\n{done.err[-3000:]}")
-                died = lab.node(6, "docker", "inspect", "-f", "{{.State.FinishedAt}}", f"{DEPLOYMENT}_node1").exits(0).out.strip()
+                died = lab.node(number, "docker", "inspect", "-f", "{{.State.FinishedAt}}", f"{DEPLOYMENT}_node{rank}").exits(0).out.strip()
                 told = [event for event in events(lab) if event["event"] == "stage_finished" and not event["ok"] and not event["skipped"]]
                 if not died.startswith("0001"):
                     late = seconds(told[0]["at"]) - seconds(died)
@@ -56,7 +58,7 @@ def register(suite, lab, sskj):
                     held = [name for name in os.listdir(os.path.join(logs, f"174.1.60.{node}")) if ".log." in name]
                     check(held or phase == "args", f"the run directory has the log of the rank on node {node}: {os.listdir(os.path.join(logs, f'174.1.60.{node}'))}")
             finally:
-                lab.heal(6)
+                lab.heal(number)
 
         exits.__name__ = f"a_rank_that_exits_in_phase_{phase}_is_told_within_10_s_with_its_last_line"
         suite.case(exits)
