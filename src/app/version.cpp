@@ -5,8 +5,8 @@
 #include <boost/version.hpp>
 #include <string>
 
+#include "sskj/core/version.hpp"
 #include "sskj/ssh/transport.hpp"
-#include "sskj/version.hpp"
 
 namespace sskj::app {
 
@@ -15,7 +15,7 @@ view::KeyValues version_values() {
   std::string ssh2_text = ssh2.version;
   if (ssh2.degraded) ssh2_text += " (degraded: older than 1.11.1, RSA user keys are refused by current OpenSSH; use ed25519 keys or --ssh openssh)";
   const std::string boost = std::to_string(BOOST_VERSION / 100000) + '.' + std::to_string(BOOST_VERSION / 100 % 1000);
-  return {{"sskj", k_version}, {"commit", k_commit}, {"libssh2", ssh2_text}, {"openssl", OpenSSL_version(OPENSSL_VERSION_STRING)}, {"boost", boost}};
+  return {{"sskj", version()}, {"commit", commit()}, {"libssh2", ssh2_text}, {"openssl", OpenSSL_version(OPENSSL_VERSION_STRING)}, {"boost", boost}};
 }
 
 }  // namespace sskj::app

@@ -6,7 +6,7 @@
 
 #include "artifacts.hpp"
 #include "sskj/core/text.hpp"
-#include "sskj/version.hpp"
+#include "sskj/core/version.hpp"
 
 namespace sskj::deploy {
 
@@ -121,7 +121,7 @@ class SpecBuilder {
     return {{"sskj.deployment", in_.deployment.name},
             {"sskj.group", in_.group.name},
             {"sskj.rank", std::to_string(in_.rank.rank)},
-            {"sskj.version", std::string(k_version)},
+            {"sskj.version", version()},
             {"sskj.artifacts", artifacts_label(in_.deployment)}};
   }
 
