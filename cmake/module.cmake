@@ -22,6 +22,17 @@ function(sskj_precompile target flavour)
   target_link_libraries(${target} PRIVATE ${libraries}) # the same definitions and include paths as the header was made with
 endfunction()
 
+# How the objects of tests are compiled.
+function(sskj_test_objects target)
+  sskj_precompile(${target} tests)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O0) # what is tested is optimised, not the test
+  endif()
+  if(SSKJ_UNITY_TESTS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  endif()
+endfunction()
+
 # sskj_module(NAME SOURCES a.cpp b.cpp DEPS core plan LIBS sskj::json): one static library per module, linked PUBLIC to the modules it may use.
 function(sskj_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
@@ -46,13 +57,7 @@ function(sskj_test name)
     target_link_libraries(${name} PRIVATE sskj_${dep})
   endforeach()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  sskj_precompile(${name} tests)
-  if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${name} PRIVATE -O0) # what is optimised is what is tested, not the test
-  endif()
-  if(SSKJ_UNITY_TESTS)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  endif()
+  sskj_test_objects(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
 endfunction()

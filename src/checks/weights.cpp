@@ -12,7 +12,7 @@ namespace {
 // Header: 8 bytes little-endian length, then JSON whose largest data_offsets end is the size of the data behind it. Sizes and lengths of all shards are read by
 // one stat, head and od (all supported nodes are little-endian), each header by one dd that reads no more than it, and one awk finds the largest ends: 96 shards
 // cost some hundred processes, not a thousand. A header over 100 MB is refused by safetensors itself. Lines to awk that begin with \036 are ours: "f" is a fault
-// found before, "h NAME SIZE LENGTH" begins a header.
+// found before, "h NAME SIZE LENGTH" begins a header, "u" says that this header could not be read to its end.
 constexpr std::string_view k_body = R"sh(
 headers() {
   sized=$(printf '%s\n' $there | xargs stat -L -c '%s %n' -- 2>/dev/null)
@@ -39,7 +39,7 @@ $sized
     elif [ "$size" -lt $((8+length)) ]; then printf '\036f short %s %s %s\n' "$shard" $((8+length)) "$size"
     else
       printf '\036h %s %s %s\n' "$shard" "$size" "$length"
-      dd if="./$shard" bs=1M iflag=skip_bytes,count_bytes skip=8 count="$length" status=none 2>/dev/null
+      dd if="./$shard" bs=1M iflag=skip_bytes,count_bytes skip=8 count="$length" status=none 2>/dev/null || printf '\n\036u'
       echo
     fi
   done
@@ -60,6 +60,7 @@ judge_headers() {
       name = ""
     }
     substr($0, 1, 2) == "\036f" { finish(); print substr($0, 4); whole = 0; next }
+    substr($0, 1, 2) == "\036u" { if (name != "") print "unreadable " name; name = ""; whole = 0; next }
     substr($0, 1, 2) == "\036h" { finish(); name = $2; size = $3 + 0; length_ = $4 + 0; n = d = max = broken = 0; first = 1; last = before = ""; next }
     {
       if (first) { first = 0; if (substr($0, 1, 1) != "{") broken = 1 }

@@ -7,9 +7,9 @@ import time
 from cases_life_cycle import DEPLOYMENT, NODES, PROFILE
 from harness import Failed, check, contains, equal
 
-# Phase at which the stand-in's rank fails -> the words that name this phase to an operator (whichever the log had shown last).
+# Phases at which the stand-in's rank can be made to fail.
 PHASES = ["args", "dist", "weights", "kernels", "kv", "graphs", "http", "warmup"]
-FRONT = ("http", "warmup")  # only rank 0 comes to these
+FRONT = ("http", "warmup")  # rank 0 serves and warms up
 QUICK = 10
 LAST = 10  # lines; a fatal one may be told before the rank wrote its very last
 

@@ -42,10 +42,10 @@ class Weights : public ::testing::Test {
   fs::path dir() const { return temp_.path() / "Kimi K3's"; }
   void write_index(int indent = 2) { write_file(dir() / "model.safetensors.index.json", index_.dump(indent)); }
 
-  std::vector<run::Finding> judge(bool total = true) {
+  std::vector<run::Finding> judge(bool total = true, const std::string& environment = "") {
     const auto* check = find("weights");
     const Selected selected{check, {{{"models", dir().string()}}, "{}"}};
-    const auto ran = testing::run_script(make_script({&selected, 1}));
+    const auto ran = testing::run_script(make_script({&selected, 1}), environment);
     const auto records = split_records(ran.out);
     EXPECT_EQ(records.size(), 1U) << ran.out;
     if (records.empty()) return {};
@@ -118,6 +118,17 @@ TEST_F(Weights, One_that_cannot_be_read_is_unknown_and_hides_no_other) {
   const auto text = said();
   EXPECT_NE(text.find("unknown: weights cannot be read: " + name_of(1)), std::string::npos) << text;
   EXPECT_NE(text.find("fail: shards are truncated: " + name_of(3)), std::string::npos) << text;
+}
+
+TEST_F(Weights, A_disk_that_fails_in_a_header_is_unknown_not_a_broken_header) {
+  const testing::TempDir tools;
+  const auto dd = tools.path() / "dd";  // no disk here fails on demand
+  write_file(dd, "#!/bin/sh\nprintf '{\"a\":{\"dtype\":'\nexit 1\n");
+  fs::permissions(dd, fs::perms::owner_all);
+  const auto text = said(judge(true, "PATH=" + tools.path().string() + ":/usr/bin:/bin"));
+  EXPECT_EQ(text.substr(0, 8), "unknown:") << text;
+  EXPECT_NE(text.find("weights cannot be read: " + name_of(1)), std::string::npos) << text;
+  EXPECT_EQ(text.find("broken"), std::string::npos) << text;
 }
 
 TEST_F(Weights, A_sum_other_than_total_size_is_an_integrity_failure_that_can_be_skipped) {

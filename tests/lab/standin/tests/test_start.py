@@ -145,7 +145,7 @@ class Start(unittest.TestCase):
 
     def test_switches_exit_and_hang(self):
         for phase, wanted, code in (("args", "are not supported for now", 1), ("dist", "connectFullMesh failed", 0), ("weights", "OutOfMemoryError", 0), ("kv", "state cache", 0),
-                                    ("graphs", "Capture cuda graph failed", 0), ("warmup", "Initialization failed. warmup error:", 1)):
+                                    ("graphs", "Capture cuda graph failed", 0), ("http", "address already in use", 1), ("warmup", "Initialization failed. warmup error:", 1)):
             with self.subTest(phase):
                 self.fails(wanted, switches={"exit": {"phase": phase}}, code=code)
         self.fails("watchdog timeout", switches={"exit": {"phase": "graphs", "id": "N7"}})

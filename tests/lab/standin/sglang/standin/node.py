@@ -1,4 +1,5 @@
 """The main process of a node: starts the local schedulers, then serves HTTP until it is told or made to end."""
+import errno
 import json
 import os
 import select
@@ -165,7 +166,11 @@ class Node:
 
     def open_http(self, handler, context):
         time.sleep(self.config.seconds("http"))
+        while self.config.strikes("hang", "http", self.first, self.first):
+            time.sleep(0.5)
         try:
+            if self.config.strikes("exit", "http", self.first, self.first):
+                raise OSError(errno.EADDRINUSE, "what ends an engine here in the field")
             self.http = server.bind(self.args.host, self.args.port, handler, context)
         except OSError as error:
             log.raw(f"[{log.stamp()}] ERROR:    [Errno {error.errno}] error while attempting to bind on address "
