@@ -19,6 +19,29 @@ die() { printf 'lab: %s\n' "$*" >&2; exit 1; }
 node_dir() { printf '%s/nodes/%s' "$SSKJ_LAB_DIR" "$1"; }
 node_ip() { printf '174.1.60.%s' "$1"; }
 
+# 'lab run' mounts the lab's own over it. Where root has none, the first lab makes it and the last one that goes removes it: removing a directory takes away what other
+# labs have mounted on it. Each lab stands in the register under its number, with its directory.
+LAB_SSH_REGISTER=/run/sskj-lab-ssh-home
+ssh_home_entry() { printf '%s/%s' "$LAB_SSH_REGISTER" "$(printf '%s' "$SSKJ_LAB_DIR" | cksum | cut -d' ' -f1)"; }
+ssh_home_take() {
+  (
+    mkdir -p "$LAB_SSH_REGISTER" && exec 7>"$LAB_SSH_REGISTER.lock" && flock 7 || exit 1
+    [ -d "$(root_ssh_home)" ] || { mkdir -m 700 "$(root_ssh_home)" && : >"$LAB_SSH_REGISTER/made"; } || exit 1
+    printf '%s\n' "$SSKJ_LAB_DIR" >"$(ssh_home_entry)"
+  )
+}
+ssh_home_give() {
+  (
+    [ -d "$LAB_SSH_REGISTER" ] && exec 7>"$LAB_SSH_REGISTER.lock" && flock 7 || exit 0
+    rm -f "$(ssh_home_entry)"
+    for entry in "$LAB_SSH_REGISTER"/[0-9]*; do  # one whose lab was removed by hand counts no more
+      [ ! -e "$entry" ] || [ -d "$(cat "$entry")" ] || rm -f "$entry"
+    done
+    compgen -G "$LAB_SSH_REGISTER/[0-9]*" >/dev/null && exit 0
+    [ ! -e "$LAB_SSH_REGISTER/made" ] || rmdir "$(root_ssh_home)" 2>/dev/null
+    rm -rf "$LAB_SSH_REGISTER" "$LAB_SSH_REGISTER.lock"
+  )
+}
 root_ssh_home() { printf '%s/.ssh' "$(getent passwd 0 | cut -d: -f6)"; }
 
 # The start time tells a process from a later one with the same pid.

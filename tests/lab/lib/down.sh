@@ -45,7 +45,7 @@ lab_down() {
   wait_for 10 "the lab's processes to end" processes_gone || end_processes KILL
   lab_mounts | sort -r | while read -r left; do umount -l "$left"; done
   lab_cgroups | while read -r left; do rmdir "$left" 2>/dev/null || { sleep 0.3; rmdir "$left" 2>/dev/null; } || true; done
-  [ ! -e "$SSKJ_LAB_DIR/made-ssh-home" ] || rmdir "$(root_ssh_home)" 2>/dev/null || true
+  ssh_home_give
   if [ -d "$SSKJ_LAB_DIR" ]; then
     find "$SSKJ_LAB_DIR" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf --one-file-system {} +
     rm -f "$SSKJ_LAB_DIR/lock"

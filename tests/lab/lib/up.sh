@@ -8,10 +8,8 @@ wanted_nodes() { # N
 }
 
 operator_keys() {
-  local dir=$SSKJ_LAB_DIR/operator ssh_home
-  ssh_home=$(root_ssh_home)
-  # 'lab run' mounts over it; where root has none, down removes it again.
-  [ -d "$ssh_home" ] || { mkdir -m 700 "$ssh_home" && : >"$SSKJ_LAB_DIR/made-ssh-home"; }
+  local dir=$SSKJ_LAB_DIR/operator
+  ssh_home_take || die "root's $(root_ssh_home) cannot be made"
   mkdir -p "$dir"
   chmod 700 "$dir"
   [ -f "$dir/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -C sskj-lab-operator -f "$dir/id_ed25519" || die "no operator key could be made"
